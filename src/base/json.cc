@@ -1,0 +1,227 @@
+#include "base/json.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace relay::json {
+namespace {
+
+void write_pretty_to(std::string& out, const value& item, int depth) {
+  const auto indent = [&](int levels) { out.append(static_cast<std::size_t>(levels) * 2, ' '); };
+  if (const object* members = item.if_object(); members && !members->empty()) {
+    out += "{\n";
+    for (const auto& member : *members) {
+      if (&member != &*members->begin()) out += ",\n";
+      indent(depth + 1);
+      out += quote(std::string_view(member.key().data(), member.key().size())) + ": ";
+      write_pretty_to(out, member.value(), depth + 1);
+    }
+    out += '\n';
+    indent(depth);
+    out += '}';
+  } else if (const array* items = item.if_array(); items && !items->empty()) {
+    out += "[\n";
+    for (const value& element : *items) {
+      if (&element != &items->front()) out += ",\n";
+      indent(depth + 1);
+      write_pretty_to(out, element, depth + 1);
+    }
+    out += '\n';
+    indent(depth);
+    out += ']';
+  } else {
+    out += write(item);
+  }
+}
+
+void write_canonical_to(std::string& out, const value& item) {
+  if (const object* members = item.if_object()) {
+    std::vector<const boost::json::key_value_pair*> sorted;
+    sorted.reserve(members->size());
+    for (const auto& member : *members) sorted.push_back(&member);
+    std::ranges::sort(sorted, {}, [](const auto* member) { return std::string_view(member->key().data(), member->key().size()); });
+    out += '{';
+    for (const auto* member : sorted) {
+      if (out.back() != '{') out += ',';
+      out += quote(std::string_view(member->key().data(), member->key().size()));
+      out += ':';
+      write_canonical_to(out, member->value());
+    }
+    out += '}';
+  } else if (const array* items = item.if_array()) {
+    out += '[';
+    for (const value& element : *items) {
+      if (&element != &items->front()) out += ',';
+      write_canonical_to(out, element);
+    }
+    out += ']';
+  } else {
+    out += write(item);
+  }
+}
+
+// Walks over valid JSON. It never looks further than the value it is asked to skip.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) { skip_space(); }
+
+  bool at(char c) const { return position_ < text_.size() && text_[position_] == c; }
+  bool done() const { return position_ >= text_.size(); }
+  void skip_char() {
+    ++position_;
+    skip_space();
+  }
+  std::string_view take_value() {
+    const std::size_t begin = position_;
+    if (at('"')) {
+      skip_string();
+    } else if (at('{') || at('[')) {
+      skip_nested();
+    } else {
+      while (!done() && std::string_view(",]} \t\r\n").find(text_[position_]) == std::string_view::npos) ++position_;
+    }
+    const std::string_view value = text_.substr(begin, position_ - begin);
+    skip_space();
+    return value;
+  }
+
+ private:
+  void skip_space() {
+    while (!done() && std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) ++position_;
+  }
+  void skip_string() {
+    for (++position_; !done() && text_[position_] != '"'; ++position_)
+      if (text_[position_] == '\\') ++position_;
+    ++position_;
+  }
+  void skip_nested() {
+    std::size_t depth = 0;
+    while (!done()) {
+      const char c = text_[position_];
+      if (c == '"') {
+        skip_string();
+        continue;
+      }
+      ++position_;
+      if (c == '{' || c == '[') ++depth;
+      if ((c == '}' || c == ']') && --depth == 0) return;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+};
+
+std::string unquote(std::string_view quoted) {
+  if (quoted.find('\\') == std::string_view::npos) return std::string(quoted.substr(1, quoted.size() - 2));
+  const value parsed = boost::json::parse(boost::json::string_view(quoted.data(), quoted.size()));
+  return std::string(parsed.get_string());
+}
+
+}  // namespace
+
+Result<value> parse(std::string_view text, const ParseLimits& limits) {
+  if (text.size() > limits.bytes)
+    return fail(too_large(fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), limits.bytes)));
+  boost::json::parse_options options;
+  options.max_depth = limits.depth;
+  boost::system::error_code error;
+  value parsed = boost::json::parse(boost::json::string_view(text.data(), text.size()), error, {}, options);
+  if (error) return fail(invalid(fmt::format("not valid JSON: {}", error.message())));
+  return parsed;
+}
+
+Result<object> parse_object(std::string_view text, const ParseLimits& limits) {
+  RELAY_TRY(value parsed, parse(text, limits));
+  if (!parsed.is_object()) return fail(invalid("expected a JSON object"));
+  return std::move(parsed.get_object());
+}
+
+std::string write(const value& item) {
+  return boost::json::serialize(item);
+}
+std::string write(const object& item) {
+  return boost::json::serialize(item);
+}
+std::string write_pretty(const value& item) {
+  std::string out;
+  write_pretty_to(out, item, 0);
+  return out;
+}
+std::string quote(std::string_view text) {
+  return boost::json::serialize(boost::json::string_view(text.data(), text.size()));
+}
+std::string write_canonical(const value& item) {
+  std::string out;
+  write_canonical_to(out, item);
+  return out;
+}
+
+const value* find(const object& members, std::string_view key) {
+  return members.if_contains(boost::json::string_view(key.data(), key.size()));
+}
+const object* find_object(const object& members, std::string_view key) {
+  const value* found = find(members, key);
+  return found ? found->if_object() : nullptr;
+}
+const array* find_array(const object& members, std::string_view key) {
+  const value* found = find(members, key);
+  return found ? found->if_array() : nullptr;
+}
+std::optional<std::string_view> find_string(const object& members, std::string_view key) {
+  const value* found = find(members, key);
+  if (!found || !found->is_string()) return std::nullopt;
+  return view(found->get_string());
+}
+std::optional<std::int64_t> find_int(const object& members, std::string_view key) {
+  const value* found = find(members, key);
+  if (!found) return std::nullopt;
+  boost::system::error_code error;
+  const auto number = found->to_number<std::int64_t>(error);
+  return error ? std::nullopt : std::optional(number);
+}
+std::optional<double> find_number(const object& members, std::string_view key) {
+  const value* found = find(members, key);
+  if (!found) return std::nullopt;
+  boost::system::error_code error;
+  const auto number = found->to_number<double>(error);
+  return error ? std::nullopt : std::optional(number);
+}
+std::optional<bool> find_bool(const object& members, std::string_view key) {
+  const value* found = find(members, key);
+  if (!found || !found->is_bool()) return std::nullopt;
+  return found->get_bool();
+}
+
+std::vector<Member> split_object(std::string_view text) {
+  std::vector<Member> members;
+  Scanner scanner(text);
+  scanner.skip_char();
+  while (!scanner.done() && !scanner.at('}')) {
+    std::string key = unquote(scanner.take_value());
+    scanner.skip_char();
+    members.push_back({std::move(key), scanner.take_value()});
+    if (scanner.at(',')) scanner.skip_char();
+  }
+  return members;
+}
+
+std::vector<std::string_view> split_array(std::string_view text) {
+  std::vector<std::string_view> items;
+  Scanner scanner(text);
+  scanner.skip_char();
+  while (!scanner.done() && !scanner.at(']')) {
+    items.push_back(scanner.take_value());
+    if (scanner.at(',')) scanner.skip_char();
+  }
+  return items;
+}
+
+std::optional<std::string_view> find_text(std::string_view text, std::string_view key) {
+  for (Member& member : split_object(text))
+    if (member.key == key) return member.text;
+  return std::nullopt;
+}
+
+}  // namespace relay::json

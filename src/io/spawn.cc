@@ -1,0 +1,78 @@
+#include "io/spawn.h"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace relay::io {
+namespace {
+
+// The one piece of process-wide state: where failures of detached work go. Set once by app/ before the loop runs.
+FailureReporter& reporter() {
+  static FailureReporter instance;
+  return instance;
+}
+
+auto completion(std::string name) {
+  return [name = std::move(name)](const std::exception_ptr& thrown, const Result<void>& result) {
+    if (thrown && !is_cancellation(thrown)) report_failure(name, error_from(thrown));
+    if (!thrown && !result && result.error().kind != ErrorKind::cancelled) report_failure(name, result.error());
+  };
+}
+
+}  // namespace
+
+bool is_cancellation(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const boost::system::system_error& error) {
+    return error.code() == asio::error::operation_aborted;
+  } catch (...) {
+    return false;
+  }
+}
+
+Error error_from(const std::exception_ptr& thrown) {
+  if (is_cancellation(thrown)) return cancelled();
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return internal(error.what());
+  } catch (...) {
+    return internal("an exception of unknown type");
+  }
+}
+
+void set_failure_reporter(FailureReporter new_reporter) {
+  reporter() = std::move(new_reporter);
+}
+
+void report_failure(std::string_view task, const Error& error) {
+  if (reporter()) reporter()(task, error);
+}
+
+void spawn(Executor executor, Task<void> task, std::string name) {
+  asio::co_spawn(executor, std::move(task), completion(std::move(name)));
+}
+
+void spawn(Executor executor, Task<void> task, std::string name, CancelSource cancel) {
+  // The handler keeps the signal alive for as long as the coroutine is.
+  auto handler = [keep = cancel.state_, done = completion(std::move(name))](const std::exception_ptr& thrown,
+                                                                            const Result<void>& result) {
+    done(thrown, result);
+  };
+  asio::co_spawn(executor, std::move(task), asio::bind_cancellation_slot(cancel.state_->signal.slot(), std::move(handler)));
+}
+
+Task<void> sleep_for(std::chrono::steady_clock::duration duration) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, duration);
+  co_await timer.async_wait(asio::use_awaitable);
+  co_return Result<void>{};
+}
+
+Task<void> yield() {
+  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  co_return Result<void>{};
+}
+
+}  // namespace relay::io

@@ -1,0 +1,5 @@
+// The event loop, for the folders that may know it.
+#pragma once
+
+#include <boost/asio.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
