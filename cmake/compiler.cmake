@@ -10,13 +10,14 @@ endif()
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
   -Wno-missing-field-initializers -Wno-gnu-statement-expression)
-add_link_options(-fuse-ld=lld)
+# Spelled out for libraries and programs alike: a precompiled header serves only files built with the same flags.
+add_compile_options(-fPIE)
+add_link_options(-fuse-ld=lld -pie)
 
 # Precompiled headers carry no time stamp, so that ccache can reuse what was built from them.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
