@@ -1,0 +1,16 @@
+#include "authority/call.h"
+
+namespace relay::authority {
+
+Sha256 digest_of(const Call& call) {
+  constexpr std::string_view kSeparator("\0", 1);
+  Sha256Stream stream;
+  stream.update(call.tool);
+  stream.update(kSeparator);
+  stream.update(call.policy_text);
+  stream.update(kSeparator);
+  stream.update(json::write_canonical(call.args));
+  return stream.finish();
+}
+
+}  // namespace relay::authority
