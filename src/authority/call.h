@@ -14,6 +14,10 @@
 
 namespace relay::authority {
 
+/// The name that rules and audit lines use: the principal, or "local/<what the client calls itself>" where nobody was
+/// authenticated. The second half is the client's own claim: a rule on it is for clients that cooperate.
+std::string client_id(const Caller& caller);
+
 struct Call {
   std::string request_id;  // ours, unique: "req_" and hex; the key for `relay explain`
   Caller caller;

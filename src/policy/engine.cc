@@ -75,8 +75,10 @@ std::string reason_of(const Rule& rule, std::string_view otherwise) {
 
 MatchedRules match_rules(const std::vector<Rule>& rules, const Call& call, Tier& tier) {
   MatchedRules matched;
+  if (rules.empty()) return matched;
+  const std::string client = authority::client_id(call.caller);
   for (const Rule& rule : rules) {
-    if (!glob_matches(rule.tool, call.tool) || !glob_matches(rule.client, authority::client_id(call.caller))) continue;
+    if (!glob_matches(rule.tool, call.tool) || !glob_matches(rule.client, client)) continue;
     matched.any = true;
     if (rule.tier) tier = std::max(tier, *rule.tier);
     const Rule*& slot = rule.effect == Effect::deny      ? matched.deny

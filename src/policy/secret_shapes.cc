@@ -140,10 +140,9 @@ Opening skip_opening(std::string_view text, std::size_t at) {
 std::optional<SecretSpan> named_value(std::string_view text, const Opening& opening) {
   if (!opening.quote) return span(opening.value, run_end_except(text, opening.value, space | quote));
   if (opening.escaped) {  // ends at the next backslash-quote, or with the line
-    const std::size_t closing = text.find(opening.quote, opening.value);
-    const std::size_t line = line_end(text, opening.value);
-    if (closing == kNone || closing > line) return span(opening.value, line);
-    return span(opening.value, skip_quotes_back(text, closing));
+    const std::size_t closing = std::min(text.find(opening.quote, opening.value), text.size());
+    const std::size_t line = line_end(text.substr(0, closing), opening.value);
+    return span(opening.value, line < closing ? line : skip_quotes_back(text, closing));
   }
   return span(opening.value, quoted_end(text, opening.value, opening.quote));
 }
