@@ -77,5 +77,16 @@ inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed
 inline constexpr std::size_t kZipEntries = 20'000;    // the largest wheels have about 8,000
 inline constexpr std::size_t kZipNameBytes = 512;
 inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together
+// Policy.
+inline constexpr std::size_t kPendingConfirmations = 256;
+inline constexpr std::size_t kPatternMemoryBytes = 8 * kMiB;  // RE2's own budget for one deny or allow pattern
+
+// Audit. The first two are the reference's: a value in a line is short, and what is cut off is still scrubbed first.
+inline constexpr std::size_t kAuditValueChars = 500;
+inline constexpr std::size_t kAuditScanBytes = 16 * kKiB;    // scanned for secrets beyond the cut
+inline constexpr std::size_t kAuditArgsBytes = 64 * kKiB;    // all arguments of one line together
+inline constexpr std::size_t kAuditLineBytes = 1 * kMiB;     // a reader refuses longer lines
+inline constexpr std::size_t kAuditBacklogRecords = 8192;    // kept while the disk refuses them
+inline constexpr std::size_t kAuditBacklogBytes = 16 * kMiB;
 
 }  // namespace relay::limits
