@@ -63,4 +63,13 @@ inline constexpr std::size_t kKeptResultBytes = 32 * kMiB;  // one result
 inline constexpr std::size_t kKeptBytes = 256 * kMiB;       // all of them
 inline constexpr auto kResultKept = 1h;
 
+// Runs.
+inline constexpr std::size_t kRunMemoryBytesMax = 2048 * kMiB;  // whatever a policy says; counted above the zygote's own
+inline constexpr std::size_t kRunStackBytes = 8 * kMiB;
+inline constexpr auto kRunCpuMax = std::chrono::seconds(24 * 3600);  // a session's whole life; each run has its own budget
+inline constexpr std::size_t kFrameBytesToChild = 64 * kMiB;    // a capsule's layers travel in one frame
+inline constexpr std::size_t kFrameBytesFromChild = 16 * kMiB;  // a fetch body or a file that the guest writes
+inline constexpr std::size_t kOutputFrameBytes = 64 * kKiB;
+inline constexpr std::size_t kControlBytes = 4 * kKiB;  // one message between relay and a zygote
+
 }  // namespace relay::limits
