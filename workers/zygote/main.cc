@@ -48,6 +48,7 @@ void report_defect(RunSocket& socket, const Error& error) {
 [[noreturn]] void serve_child(V8Host& host, const ChildWalls& walls, int socket_fd) {
   if (!confine_child(walls, socket_fd)) ::_exit(kWallFailed);
   RunSocket socket(kRunSocket);
+  if (!host.warm_up()) ::_exit(kHarnessFailed);
   if (!socket.send(sandbox::FrameKind::ready, "{}", {})) ::_exit(0);
   const auto on_start = [&walls](std::string_view header) {
     if (!limit_run(walls, header)) ::_exit(kWallFailed);

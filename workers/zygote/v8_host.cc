@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "v8_state.h"
@@ -57,15 +59,21 @@ Result<void> run_script(V8Host::State& state, v8::Local<v8::Context> context, co
   return {};
 }
 
-Result<v8::Local<v8::Value>> call_harness(V8Host::State& state, v8::Local<v8::Context> context, std::string_view name) {
-  v8::TryCatch caught(state.isolate);
+std::optional<v8::Local<v8::Function>> find_harness_function(V8Host::State& state, v8::Local<v8::Context> context, std::string_view name) {
   v8::Local<v8::Value> harness;
   v8::Local<v8::Value> function;
   if (!context->Global()->Get(context, to_v8(state.isolate, "relayHarness")).ToLocal(&harness) || !harness->IsObject() ||
       !harness.As<v8::Object>()->Get(context, to_v8(state.isolate, name)).ToLocal(&function) || !function->IsFunction())
-    return fail(internal(fmt::format("the harness bundle sets no relayHarness.{}", name)));
+    return std::nullopt;
+  return function.As<v8::Function>();
+}
+
+Result<v8::Local<v8::Value>> call_harness(V8Host::State& state, v8::Local<v8::Context> context, std::string_view name) {
+  const auto function = find_harness_function(state, context, name);
+  if (!function) return fail(internal(fmt::format("the harness bundle sets no relayHarness.{}", name)));
+  v8::TryCatch caught(state.isolate);
   v8::Local<v8::Value> value;
-  if (!function.As<v8::Function>()->Call(context, harness, 0, nullptr).ToLocal(&value))
+  if (!(*function)->Call(context, context->Global(), 0, nullptr).ToLocal(&value))
     return fail(internal(fmt::format("{} failed: {}", name, describe_exception(state.isolate, caught))));
   return value;
 }
@@ -134,10 +142,22 @@ void V8Host::settle() {
   state_->isolate->LowMemoryNotification();
 }
 
+Result<void> V8Host::warm_up() {
+  state_->phase = Phase::child;
+  state_->random_state[0] = state_->random_state[1] = 0;
+  const v8::Isolate::Scope isolate_scope(state_->isolate);
+  const v8::HandleScope handles(state_->isolate);
+  const v8::Local<v8::Context> context = state_->context.Get(state_->isolate);
+  const v8::Context::Scope context_scope(context);
+  if (!find_harness_function(*state_, context, "warm")) return {};
+  RELAY_TRY(const v8::Local<v8::Value> warmed, call_harness(*state_, context, "warm"));
+  return settle_promise(*state_, warmed);
+}
+
 Result<void> V8Host::serve(RunSocket& socket, StartHook on_start) {
+  state_->phase = Phase::child;
   state_->socket = &socket;
   state_->on_start = std::move(on_start);
-  state_->random_state[0] = state_->random_state[1] = 0;
   const v8::Isolate::Scope isolate_scope(state_->isolate);
   const v8::HandleScope handles(state_->isolate);
   const v8::Local<v8::Context> context = state_->context.Get(state_->isolate);

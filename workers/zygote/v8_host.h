@@ -38,6 +38,8 @@ class V8Host {
 
   /// Collects garbage, so that children share clean pages. Call before the first fork.
   void settle();
+  /// In a child, before it is ready: relayHarness.warm() makes private the pages that any run would, while nobody waits.
+  Result<void> warm_up();
   /// Runs relayHarness.serve() on the socket until relay closes it. An error is an uncaught exception of the harness.
   Result<void> serve(RunSocket& socket, StartHook on_start);
 

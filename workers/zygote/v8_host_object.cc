@@ -148,7 +148,7 @@ void decode_utf8(const Args& args) {
 
 // Nothing after the throw: the caller returns at once.
 bool refuse_in_child(const Args& args) {
-  if (!state_of(args.GetIsolate()).socket) return false;
+  if (state_of(args.GetIsolate()).phase == Phase::boot) return false;
   throw_error(args.GetIsolate(), "there are no files after the walls");
   return true;
 }
@@ -192,7 +192,7 @@ void drain_microtasks(const Args& args) {
 }
 
 void log(const Args& args) {
-  if (state_of(args.GetIsolate()).socket) return;
+  if (state_of(args.GetIsolate()).phase == Phase::child) return;
   const std::string line = "relay-zygote: " + from_v8(args.GetIsolate(), args[0]) + "\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }

@@ -12,13 +12,17 @@
 
 namespace relay::zygote {
 
+/// A zygote reads files while it boots; a child never does.
+enum class Phase : std::uint8_t { boot, child };
+
 struct V8Host::State {
+  Phase phase = Phase::boot;
   V8Options options;
   std::unique_ptr<v8::Platform> platform;
   std::unique_ptr<v8::ArrayBuffer::Allocator> allocator;
   v8::Isolate* isolate = nullptr;
   v8::Global<v8::Context> context;
-  RunSocket* socket = nullptr;  // set in a child: from then on there are no files
+  RunSocket* socket = nullptr;  // set in a child that serves
   StartHook on_start;
   std::uint64_t random_state[2] = {0, 0};  // of Math.random; zero asks for a fresh seed
 };
