@@ -154,7 +154,7 @@ export function configured(t, config = {}) {
 // `relay serve` on a port of its own, ready for calls.
 export async function serve(t, { config = {}, flags = ['--no-open', '--no-ui'], env, wrap } = {}) {
   const { cwd, file } = configured(t, config);
-  const server = start(t, 'relay', ['serve', '-c', file, '--port', '0', ...flags], { cwd, env, wrap });
+  const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', ...flags], { cwd, env, wrap });
   const listening = await server.waitForLog('listening', { seconds: 60 });
   return Object.assign(server, { cwd, file, url: listening.url, port: listening.port, endpoint: `${listening.url}/mcp` });
 }
