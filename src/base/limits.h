@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace relay::limits {
 
@@ -62,5 +63,30 @@ inline constexpr std::size_t kKeptResults = 256;
 inline constexpr std::size_t kKeptResultBytes = 32 * kMiB;  // one result
 inline constexpr std::size_t kKeptBytes = 256 * kMiB;       // all of them
 inline constexpr auto kResultKept = 1h;
+
+// Capsules. The sizes are the format's own (docs/formats/capsule.md); the rest bounds what a manifest can say.
+inline constexpr std::size_t kCapsuleCodeBytes = 2 * kMiB;
+inline constexpr std::size_t kCapsuleDepsBytes = 20 * kMiB;
+inline constexpr std::size_t kCapsuleBytes = 22 * kMiB;
+inline constexpr std::size_t kManifestBytes = 1 * kMiB;  // argv and env of one run fit; a kernel takes 2 MiB
+inline constexpr std::size_t kManifestArgs = 4096;
+inline constexpr std::size_t kManifestPathBytes = 1024;
+inline constexpr auto kCapsuleKept = 7 * 24h;
+inline constexpr std::uint64_t kCapsuleStoreBytes = 1024ULL * kMiB;
+inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed lately: about 300 bytes each
+inline constexpr std::size_t kZipEntries = 20'000;    // the largest wheels have about 8,000
+inline constexpr std::size_t kZipNameBytes = 512;
+inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together
+// Policy.
+inline constexpr std::size_t kPendingConfirmations = 256;
+inline constexpr std::size_t kPatternMemoryBytes = 8 * kMiB;  // RE2's own budget for one deny or allow pattern
+
+// Audit. The first two are the reference's: a value in a line is short, and what is cut off is still scrubbed first.
+inline constexpr std::size_t kAuditValueChars = 500;
+inline constexpr std::size_t kAuditScanBytes = 16 * kKiB;    // scanned for secrets beyond the cut
+inline constexpr std::size_t kAuditArgsBytes = 64 * kKiB;    // all arguments of one line together
+inline constexpr std::size_t kAuditLineBytes = 1 * kMiB;     // a reader refuses longer lines
+inline constexpr std::size_t kAuditBacklogRecords = 8192;    // kept while the disk refuses them
+inline constexpr std::size_t kAuditBacklogBytes = 16 * kMiB;
 
 }  // namespace relay::limits
