@@ -15,7 +15,5 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 # Its -pthread would make every precompiled header unusable; Threads::Threads brings what linking needs.
 set_property(TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS "")
 find_package(ZLIB REQUIRED)
-# Its -pthread is what Threads::Threads gives everyone already, and a flag that the precompiled headers lack.
-set_property(TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(ZIP REQUIRED IMPORTED_TARGET libzip)
