@@ -68,11 +68,16 @@ class Context {
 
   /// Asks several things in one round; the answers come in the same order. Fails with `unavailable` when the client
   /// did not declare that it can be asked, and with `cancelled` or `timeout` when nobody answers.
-  virtual io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::InputRequest> requests) = 0;
-  io::Task<protocol::ElicitResult> elicit(protocol::ElicitForm form);
-  io::Task<protocol::ElicitResult> elicit(protocol::ElicitUrl page);
-  io::Task<protocol::SampleResult> sample(protocol::SampleRequest request);
-  io::Task<std::vector<protocol::Root>> roots();
+  virtual io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) = 0;
+  /// One question. The key names the answer on the wire of the modern era; most tools leave it out.
+  io::Task<protocol::ElicitResult> elicit(protocol::ElicitForm form, std::string key = {});
+  io::Task<protocol::ElicitResult> elicit(protocol::ElicitUrl page, std::string key = {});
+  io::Task<protocol::SampleResult> sample(protocol::SampleRequest request, std::string key = {});
+  io::Task<std::vector<protocol::Root>> roots(std::string key = {});
+
+  /// From here on the call is a task: the client has its id and comes back for the rest. Without effect when it is one
+  /// already, and where the client knows no tasks. For tools with TaskStart::when_told.
+  virtual void become_task() = 0;
 
   /// `return fail(context.refuse(error))` ends the call with that JSON-RPC error instead of a tool result.
   virtual Error refuse(protocol::RpcError error) = 0;

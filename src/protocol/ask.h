@@ -47,6 +47,12 @@ struct RootsRequest {};
 
 using InputRequest = std::variant<ElicitForm, ElicitUrl, SampleRequest, RootsRequest>;
 
+/// One question of a round. The key names its answer on the wire in the modern era; empty: one is made up.
+struct Ask {
+  InputRequest request;
+  std::string key;
+};
+
 enum class ElicitAction : std::uint8_t { accept, decline, cancel };
 struct ElicitResult {
   ElicitAction action = ElicitAction::cancel;

@@ -109,6 +109,8 @@ std::expected<Incoming, Refusal> parse_incoming(std::string text);
 // Writing. Results and parameters are JSON text already: each is serialised once.
 std::string write_result(const Id& id, std::string_view result);
 std::string write_error(const Id& id, const RpcError& error);
+/// {"code":...,"message":...,"data":...}: for where an error stands inside something else.
+std::string write_error_object(const RpcError& error);
 std::string write_notification(std::string_view method, std::string_view params);
 std::string write_request(const Id& id, std::string_view method, std::string_view params);
 

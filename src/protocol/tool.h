@@ -21,6 +21,8 @@ struct ToolAnnotations {
 
 /// Whether a call may become a task: an answer that the client comes back for.
 enum class TaskSupport : std::uint8_t { forbidden, optional, required };
+/// When a call that may be a task becomes one: before its handler starts, or when the handler says so.
+enum class TaskStart : std::uint8_t { at_once, when_told };
 
 struct Tool {
   std::string name;
@@ -31,6 +33,7 @@ struct Tool {
   ToolAnnotations annotations;
   std::vector<Icon> icons;
   TaskSupport task_support = TaskSupport::forbidden;
+  TaskStart task_start = TaskStart::at_once;
   json::object meta;
   /// A description from elsewhere, passed on byte for byte; the fields above are then only looked at, not written,
   /// except for the name, which replaces the one in it.
