@@ -31,6 +31,13 @@ inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
 
+// HTTP client.
+inline constexpr auto kConnectTimeout = 10s;
+inline constexpr auto kClientIdleTimeout = 60s;
+inline constexpr std::size_t kClientHeaderBytes = 64 * kKiB;
+inline constexpr std::size_t kClientBufferBytes = 256 * kKiB;  // kept per transfer before the peer is slowed down
+inline constexpr long kPooledConnections = 64;
+
 // Child processes.
 inline constexpr auto kTermGrace = 5s;  // between SIGTERM and SIGKILL
 inline constexpr std::size_t kLineBytes = kMessageBytes;  // one line of newline-delimited JSON
