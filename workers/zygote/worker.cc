@@ -83,10 +83,14 @@ int wait_for(pid_t pid) {
 
 }  // namespace
 
-int run_worker(int argc, const char* const* argv, const BootEngine& boot) {
+sandbox::LaunchPlan choose_zygote_plan(const Options& options) {
+  return sandbox::make_zygote_plan(options.level);
+}
+
+int run_worker(int argc, const char* const* argv, const BootEngine& boot, const ChoosePlan& choose) {
   const Result<Options> options = parse_options(argc, argv);
   if (!options) return report(fail(options.error()));
-  const sandbox::LaunchPlan plan = sandbox::make_zygote_plan(options->level);
+  const sandbox::LaunchPlan plan = choose(*options);
   if (options->mode == Mode::print_plan) return std::puts(json::write_pretty(to_json(plan)).c_str()) < 0;
   if (options->mode == Mode::make_cache) return report(run_zygote(*options, plan, boot));
   const Result<pid_t> inner = sandbox::fork_into_namespaces(plan);
