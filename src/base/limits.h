@@ -114,5 +114,30 @@ inline constexpr std::size_t kAuditArgsBytes = 64 * kKiB;    // all arguments of
 inline constexpr std::size_t kAuditLineBytes = 1 * kMiB;     // a reader refuses longer lines
 inline constexpr std::size_t kAuditBacklogRecords = 8192;    // kept while the disk refuses them
 inline constexpr std::size_t kAuditBacklogBytes = 16 * kMiB;
+// Files.
+inline constexpr std::size_t kPathBytes = 4096;  // as the kernel's PATH_MAX
+inline constexpr std::size_t kNameBytes = 255;   // as the kernel's NAME_MAX
+inline constexpr std::size_t kLinksFollowed = 40;
+inline constexpr std::size_t kListEntries = 10'000;     // entries of one directory that we show
+inline constexpr std::size_t kRemoveEntries = 100'000;  // one recursive removal
+inline constexpr std::size_t kTreeDepth = 128;          // directories we go down; each holds a descriptor open
+inline constexpr std::size_t kFileReadBytes = 16 * kMiB;        // one read
+inline constexpr std::size_t kToolReadBytes = 1 * kMiB;         // the read tool, unless told otherwise
+inline constexpr std::size_t kWorkspaceBytes = 1024 * kMiB;     // /tmp and /out together
+inline constexpr std::size_t kWorkspaceFiles = 50'000;
+inline constexpr std::size_t kGlobBytes = 4096;
+inline constexpr std::size_t kGlobAlternatives = 256;  // what braces may expand to
+inline constexpr std::size_t kIgnoreFileBytes = 1 * kMiB;
+
+// Search.
+inline constexpr std::size_t kSearchPatternBytes = 4096;
+inline constexpr std::size_t kSearchResults = 100;  // unless told otherwise
+inline constexpr std::size_t kSearchResultsMax = 10'000;
+inline constexpr std::size_t kSearchTotal = 100'000;       // counting stops here
+inline constexpr std::size_t kSearchKeptBytes = 16 * kMiB;  // text of matches held while searching
+inline constexpr std::size_t kSearchLineBytes = 400;       // text shown of one line
+inline constexpr std::size_t kSearchContext = 20;          // lines before and after
+inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
+inline constexpr std::size_t kSearchThreads = 8;
 
 }  // namespace relay::limits
