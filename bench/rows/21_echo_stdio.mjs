@@ -4,7 +4,7 @@ import { echoText, echoTool } from '../frame/mcp.mjs';
 import { capture, directory } from '../frame/process.mjs';
 import { megabytes, micros, ratio, Table, whole } from '../frame/table.mjs';
 
-const calls = 20_000;
+const calls = 10_000;
 const server = pinned(0);
 const fixture = [program('relay-conformance-server'), '--stdio'];
 
