@@ -12,5 +12,8 @@ find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+# Its -pthread would make every precompiled header unusable; Threads::Threads brings what linking needs.
+set_property(TARGET PkgConfig::RE2 PROPERTY INTERFACE_COMPILE_OPTIONS "")
+find_package(ZLIB REQUIRED)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(ZIP REQUIRED IMPORTED_TARGET libzip)

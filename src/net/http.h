@@ -1,11 +1,14 @@
 // HTTP as values: what a request and a response are, whichever side of the wire we are on. No Beast, no curl here.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/error.h"
 
 namespace relay::net {
 
@@ -24,6 +27,8 @@ class Headers {
   /// Replaces every one of that name.
   void set(std::string_view name, std::string value);
   void remove(std::string_view name);
+  /// Keeps the memory for the next message.
+  void clear() { fields_.clear(); }
 
   [[nodiscard]] auto begin() const { return fields_.begin(); }
   [[nodiscard]] auto end() const { return fields_.end(); }
@@ -57,7 +62,12 @@ std::optional<std::string> find_percent_decoded(std::string_view text);
 
 std::string_view reason_phrase(int status);
 
+/// True for a method or header name: letters, digits and a few signs.
+bool is_http_token(std::string_view text);
+
 HttpResponse json_response(int status, std::string body);
 HttpResponse text_response(int status, std::string body);
+/// {"error":{"type":"PolicyDenied","message":"..."}} with the status that belongs to the kind.
+HttpResponse error_response(const Error& error);
 
 }  // namespace relay::net

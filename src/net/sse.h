@@ -33,9 +33,13 @@ class SseParser {
   Result<std::vector<SseEvent>> feed(std::string_view bytes);
   /// The id of the last event that had one: what Last-Event-ID has to say after a reconnect.
   [[nodiscard]] const std::optional<std::string>& last_id() const { return last_id_; }
+  /// How long the server last asked to wait before a reconnect, with an event or without one.
+  [[nodiscard]] const std::optional<std::chrono::milliseconds>& retry() const { return retry_; }
 
  private:
   void take_line(std::string_view line, std::vector<SseEvent>& out);
+  void take_field(std::string_view name, std::string_view value);
+  void dispatch(std::vector<SseEvent>& out);
 
   std::size_t max_event_bytes_;
   std::string line_;
@@ -44,6 +48,7 @@ class SseParser {
   SseEvent pending_;
   bool has_data_ = false;
   std::optional<std::string> last_id_;
+  std::optional<std::chrono::milliseconds> retry_;
 };
 
 }  // namespace relay::net

@@ -1,0 +1,75 @@
+// Reply: where the answer to one request goes, and what is sent before it.
+//
+// Transports implement it: a stream of server-sent events, a line on stdout. The dispatchers and calls only see
+// this. An answer is given once; whatever comes after it is dropped, so "progress after the end" cannot happen.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/jsonrpc.h"
+
+namespace relay::mcp {
+
+struct Answer {
+  std::string text;       // a JSON-RPC response; empty: the request was cancelled and gets none
+  int http_status = 200;  // for the HTTP transport, when the answer is all it sends
+};
+
+class Reply;
+
+/// The requests of one session or connection that are not answered yet, by id.
+class InFlight {
+ public:
+  /// False when the id is in use or there are too many.
+  enum class Admission : std::uint8_t { admitted, duplicate, too_many };
+  Admission add(const protocol::Id& id, const std::shared_ptr<Reply>& reply);
+  void remove(const std::string& id_text) { replies_.erase(id_text); }
+  [[nodiscard]] std::shared_ptr<Reply> find(const protocol::Id& id) const;
+  [[nodiscard]] std::size_t size() const { return replies_.size(); }
+  void abandon_all();
+
+ private:
+  std::unordered_map<std::string, std::weak_ptr<Reply>> replies_;
+};
+
+class Reply {
+ public:
+  Reply() = default;
+  Reply(const Reply&) = delete;
+  Reply& operator=(const Reply&) = delete;
+  virtual ~Reply() = default;
+
+  /// A notification, or a request of ours, that belongs to this exchange.
+  void send(std::string message) {
+    if (!finished_) write(std::move(message));
+  }
+  void finish(Answer answer);
+  /// Nobody wants the answer any more: the call behind it is cancelled.
+  void abandon();
+  /// Legacy HTTP: ends the connection, not the call.
+  virtual void close_early() {}
+
+  [[nodiscard]] bool finished() const { return finished_; }
+  void set_on_abandon(std::function<void()> action) { on_abandon_ = std::move(action); }
+  void track(std::weak_ptr<InFlight> in_flight, std::string id_text) {
+    in_flight_ = std::move(in_flight);
+    id_text_ = std::move(id_text);
+  }
+
+ protected:
+  virtual void write(std::string message) = 0;
+  virtual void end(Answer answer) = 0;
+
+ private:
+  bool finished_ = false;
+  std::function<void()> on_abandon_;
+  std::weak_ptr<InFlight> in_flight_;
+  std::string id_text_;
+};
+
+}  // namespace relay::mcp

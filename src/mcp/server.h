@@ -1,0 +1,76 @@
+// Server: one MCP server, in both eras, above any transport.
+//
+// A transport parses what it received into a protocol::Request, finds or makes the session it belongs to, and hands
+// over both with a ReplyStream to write the answer to. Server decides the rest. It owns the sessions, the parked
+// calls, the listen streams and the tasks; app/ makes one and gives it to all transports.
+//
+//   Server server(executor, backend, clock, random, {});
+//   StreamableHttp http(server);                      // streamable_http.h: POST, GET, DELETE /mcp
+//   co_await serve_stdio(server, in, out, caller);    // stdio.h
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/random.h"
+#include "io/task.h"
+#include "mcp/backend.h"
+
+namespace relay::mcp {
+
+struct ServerOptions {
+  std::chrono::milliseconds session_idle = limits::kSessionIdle;
+  std::chrono::milliseconds parked_for = limits::kParkedFor;
+  /// Signs cursors and requestState. Empty: a random one, so that neither survives a restart.
+  std::string state_key;
+};
+
+class SessionStore;
+class ParkedCalls;
+class Subscriptions;
+class TaskStore;
+
+class Server final : public ChangeObserver {
+ public:
+  Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random, ServerOptions options);
+  ~Server() override;
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Ends every session, listen stream, parked call and task. Transports are stopped by their owner.
+  void stop();
+
+  [[nodiscard]] io::Executor executor() const { return executor_; }
+  [[nodiscard]] Backend& backend() const { return backend_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  [[nodiscard]] RandomSource& random() const { return random_; }
+  [[nodiscard]] const ServerOptions& options() const { return options_; }
+  [[nodiscard]] SessionStore& sessions() { return *sessions_; }
+  [[nodiscard]] ParkedCalls& parked() { return *parked_; }
+  [[nodiscard]] Subscriptions& subscriptions() { return *subscriptions_; }
+  [[nodiscard]] TaskStore& tasks() { return *tasks_; }
+
+  // ChangeObserver: the backend's news, passed on to every client that wants them.
+  void tools_changed() override;
+  void prompts_changed() override;
+  void resources_changed() override;
+  void resource_updated(std::string_view uri) override;
+  void log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+
+ private:
+  io::Executor executor_;
+  Backend& backend_;
+  const Clock& clock_;
+  RandomSource& random_;
+  ServerOptions options_;
+  std::unique_ptr<SessionStore> sessions_;
+  std::unique_ptr<ParkedCalls> parked_;
+  std::unique_ptr<Subscriptions> subscriptions_;
+  std::unique_ptr<TaskStore> tasks_;
+};
+
+}  // namespace relay::mcp

@@ -1,0 +1,36 @@
+#include "protocol/json_text.h"
+
+#include <optional>
+
+namespace relay::protocol {
+
+struct JsonText::Shared {
+  std::string text;
+  std::optional<json::value> parsed;
+};
+
+JsonText::JsonText() : JsonText(trusted("{}")) {}
+
+Result<JsonText> JsonText::parse(std::string text) {
+  RELAY_TRY(json::value parsed, json::parse(text));
+  return JsonText(std::make_shared<Shared>(std::move(text), std::move(parsed)));
+}
+
+JsonText JsonText::trusted(std::string text) {
+  return JsonText(std::make_shared<Shared>(std::move(text), std::nullopt));
+}
+
+JsonText JsonText::from(const json::value& value) {
+  return JsonText(std::make_shared<Shared>(json::write(value), value));
+}
+
+std::string_view JsonText::text() const {
+  return shared_->text;
+}
+
+const json::value& JsonText::value() const {
+  if (!shared_->parsed) shared_->parsed = boost::json::parse(shared_->text);
+  return *shared_->parsed;
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,34 @@
+// JsonText: a JSON value kept as the bytes it came in, parsed when somebody looks inside.
+//
+// Schemas pass through Relay untouched: unknown keywords, the order of members and the spelling of numbers survive.
+// Copies share one text. Not for use from several threads at once: the parsed form is made on first use.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace relay::protocol {
+
+class JsonText {
+ public:
+  /// "{}"
+  JsonText();
+  /// Refuses what is not valid JSON.
+  static Result<JsonText> parse(std::string text);
+  /// Precondition: valid JSON, for literals in the source and for text that was validated as part of a message.
+  static JsonText trusted(std::string text);
+  static JsonText from(const json::value& value);
+
+  [[nodiscard]] std::string_view text() const;
+  [[nodiscard]] const json::value& value() const;
+
+ private:
+  struct Shared;
+  explicit JsonText(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace relay::protocol
