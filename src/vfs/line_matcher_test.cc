@@ -27,6 +27,7 @@ TEST(RequiredLiteral, Table) {
       {"é*ab", "ab", false},             {"\\bfoo\\b", "foo", false},   {"x", "x", true},
       {"x.", "", false},                 {"(?:a|b)cd", "cd", false},    {"\\x41bc", "", false},
       {"[[:alpha:]]xy", "xy", false},    {"(a[)]b)cd", "cd", false},    {"\\pLab", "", false},
+      {"{c|}é", "", false},              {"a{x}b", "a{x}b", true},      {"ab{2,}cd", "cd", false},
   };
   for (const Row& row : rows) {
     const RequiredLiteral found = required_literal(row.regex, Case::sensitive);
