@@ -13,6 +13,13 @@ bool in_order(const FileMatches& a, const FileMatches& b) {
   return a.path < b.path;
 }
 
+// Most lines are ASCII; a loop without a way out early is one that the compiler makes wide.
+std::string to_text(std::string_view bytes) {
+  unsigned char seen = 0;
+  for (const char c : bytes) seen |= static_cast<unsigned char>(c);
+  return seen < 0x80 ? std::string(bytes) : to_valid_utf8(bytes);
+}
+
 std::vector<std::string> split_lines(std::string_view text, std::size_t bytes_max) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -28,7 +35,7 @@ std::vector<std::string> split_lines(std::string_view text, std::size_t bytes_ma
 }  // namespace
 
 std::string excerpt(std::string_view line, std::size_t match_at, std::size_t bytes_max) {
-  if (line.size() <= bytes_max) return to_valid_utf8(line);
+  if (line.size() <= bytes_max) return to_text(line);
   // The match is a quarter into the window, so that a reader sees what leads to it.
   const std::size_t lead = bytes_max / 4;
   std::size_t start = match_at + lead > bytes_max ? match_at - std::min(lead, match_at) : 0;
