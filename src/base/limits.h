@@ -133,6 +133,7 @@ inline constexpr std::size_t kRemoveEntries = 100'000;  // one recursive removal
 inline constexpr std::size_t kTreeDepth = 128;          // directories we go down; each holds a descriptor open
 inline constexpr std::size_t kFileReadBytes = 16 * kMiB;        // one read
 inline constexpr std::size_t kToolReadBytes = 1 * kMiB;         // the read tool, unless told otherwise
+inline constexpr std::size_t kLineScanBytes = 1024 * kMiB;      // how far a line is looked for from the start
 inline constexpr std::size_t kWorkspaceBytes = 1024 * kMiB;     // /tmp and /out together
 inline constexpr std::size_t kWorkspaceFiles = 50'000;
 inline constexpr std::size_t kGlobBytes = 4096;
@@ -149,5 +150,7 @@ inline constexpr std::size_t kSearchLineBytes = 400;       // text shown of one 
 inline constexpr std::size_t kSearchContext = 20;          // lines before and after
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
+inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
+inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
 
 }  // namespace relay::limits

@@ -70,7 +70,9 @@ class RunReader {
       case '+':
         return break_run();
       case '{':
-        return drop_last() && skip_past('}');
+        if (skip_repetition()) return drop_last();
+        add(c);  // not a repetition: a brace like any other character
+        return true;
       default:
         add(c);
         return true;
@@ -103,6 +105,21 @@ class RunReader {
   void end_run() {
     if (score(run_) > score(best_)) best_ = run_;
     run_.clear();
+  }
+
+  // "2}", "2,}" or "2,5}" behind an opening brace.
+  bool skip_repetition() {
+    std::size_t at = at_, digits = 0;
+    const auto skip_digits = [&] {
+      while (at < regex_.size() && regex_[at] >= '0' && regex_[at] <= '9') ++at, ++digits;
+    };
+    skip_digits();
+    if (digits == 0) return false;
+    if (at < regex_.size() && regex_[at] == ',') ++at;
+    skip_digits();
+    if (at >= regex_.size() || regex_[at] != '}') return false;
+    at_ = at + 1;
+    return true;
   }
 
   bool skip_past(char end) {

@@ -85,9 +85,11 @@ Result<SearchResult> Searcher::search(const Tree& tree, const SearchRequest& req
   free_helpers_ += helpers;
 
   SearchResult result;
-  std::vector<std::vector<SearchMatch>> parts;
-  for (const auto& worker : workers) parts.push_back(worker->found.take());
-  result.matches = merge(std::move(parts), request.results_max);
+  std::vector<FileMatches> files;
+  for (const auto& worker : workers) {
+    for (FileMatches& file : worker->found.take()) files.push_back(std::move(file));
+  }
+  result.matches = merge(std::move(files), request.results_max);
   tally.finish(result);
   return result;
 }

@@ -1,8 +1,6 @@
 #include "vfs/search_results.h"
 
 #include <algorithm>
-#include <iterator>
-#include <tuple>
 
 #include "base/bytes.h"
 
@@ -11,8 +9,15 @@ namespace {
 
 constexpr std::string_view kCut = "...";
 
-bool in_order(const SearchMatch& a, const SearchMatch& b) {
-  return std::tie(a.path, a.line) < std::tie(b.path, b.line);
+bool in_order(const FileMatches& a, const FileMatches& b) {
+  return a.path < b.path;
+}
+
+// Most lines are ASCII; a loop without a way out early is one that the compiler makes wide.
+std::string to_text(std::string_view bytes) {
+  unsigned char seen = 0;
+  for (const char c : bytes) seen |= static_cast<unsigned char>(c);
+  return seen < 0x80 ? std::string(bytes) : to_valid_utf8(bytes);
 }
 
 std::vector<std::string> split_lines(std::string_view text, std::size_t bytes_max) {
@@ -30,7 +35,7 @@ std::vector<std::string> split_lines(std::string_view text, std::size_t bytes_ma
 }  // namespace
 
 std::string excerpt(std::string_view line, std::size_t match_at, std::size_t bytes_max) {
-  if (line.size() <= bytes_max) return to_valid_utf8(line);
+  if (line.size() <= bytes_max) return to_text(line);
   // The match is a quarter into the window, so that a reader sees what leads to it.
   const std::size_t lead = bytes_max / 4;
   std::size_t start = match_at + lead > bytes_max ? match_at - std::min(lead, match_at) : 0;
@@ -75,37 +80,44 @@ bool TopMatches::wants(std::string_view path) const {
 }
 
 void TopMatches::add(const std::string& path, const LineHit& hit) {
-  SearchMatch match{path, hit.line, hit.column, "", {}, {}};
+  if (files_.empty() || files_.back().path != path) {
+    // A new file begins: the place to look whether there is too much.
+    if (kept_ / 2 >= request_.results_max + 16) prune();
+    files_.push_back({path, {}});
+  }
+  std::vector<SearchMatch>& lines = files_.back().lines;
+  if (lines.size() >= request_.results_max) return;
+  SearchMatch match{"", hit.line, hit.column, "", {}, {}};
   if (request_.report == Report::lines) {
     match.text = excerpt(hit.text, hit.column - 1, request_.line_bytes_max);
     match.before = split_lines(hit.before, request_.line_bytes_max);
     match.after = split_lines(hit.after, request_.line_bytes_max);
   }
-  matches_.push_back(std::move(match));
-  if (matches_.size() / 2 >= request_.results_max + 16) prune();
+  lines.push_back(std::move(match));
+  ++kept_;
 }
 
 void TopMatches::prune() {
-  std::sort(matches_.begin(), matches_.end(), in_order);
-  if (matches_.size() < request_.results_max || matches_.empty()) return;
-  matches_.resize(request_.results_max);
+  std::sort(files_.begin(), files_.end(), in_order);
+  std::size_t kept = 0, files = 0;
+  while (files < files_.size() && kept < request_.results_max) kept += files_[files++].lines.size();
+  files_.resize(files);
+  kept_ = kept;
   full_ = true;
-  last_path_ = matches_.empty() ? std::string() : matches_.back().path;
+  last_path_ = files_.empty() ? std::string() : files_.back().path;
 }
 
-std::vector<SearchMatch> TopMatches::take() {
-  prune();
-  return std::move(matches_);
-}
-
-std::vector<SearchMatch> merge(std::vector<std::vector<SearchMatch>> parts, std::size_t results_max) {
-  std::vector<SearchMatch> all;
-  for (auto& part : parts) {
-    all.insert(all.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+std::vector<SearchMatch> merge(std::vector<FileMatches> files, std::size_t results_max) {
+  std::sort(files.begin(), files.end(), in_order);
+  std::vector<SearchMatch> matches;
+  for (FileMatches& file : files) {
+    for (SearchMatch& match : file.lines) {
+      if (matches.size() == results_max) return matches;
+      match.path = file.path;
+      matches.push_back(std::move(match));
+    }
   }
-  std::sort(all.begin(), all.end(), in_order);
-  if (all.size() > results_max) all.resize(results_max);
-  return all;
+  return matches;
 }
 
 }  // namespace relay::vfs

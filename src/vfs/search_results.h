@@ -38,6 +38,12 @@ class Tally {
   std::stop_callback<std::function<void()>> pass_on_;  // last: it may fire while it is made
 };
 
+/// The matches of one file, in the order of lines.
+struct FileMatches {
+  std::string path;
+  std::vector<SearchMatch> lines;  // their own paths are empty until the end: most are never shown
+};
+
 /// The first results_max matches in the order of path and line, of one thread.
 class TopMatches {
  public:
@@ -45,20 +51,21 @@ class TopMatches {
 
   /// Could a match in this file be among the first? When not, counting is enough.
   [[nodiscard]] bool wants(std::string_view path) const;
+  /// All matches of a file come one after the other, in the order of lines.
   void add(const std::string& path, const LineHit& hit);
-  /// Sorted; the matches are moved out.
-  std::vector<SearchMatch> take();
+  std::vector<FileMatches> take() { return std::move(files_); }
 
  private:
   void prune();
 
   const SearchRequest& request_;
-  std::vector<SearchMatch> matches_;
-  std::string last_path_;  // of the last match that is surely kept, once there are enough
+  std::vector<FileMatches> files_;
+  std::size_t kept_ = 0;   // matches in files_
+  std::string last_path_;  // once there are enough, nothing behind this path is wanted
   bool full_ = false;
 };
 
-/// Joins the sorted matches of several threads.
-std::vector<SearchMatch> merge(std::vector<std::vector<SearchMatch>> parts, std::size_t results_max);
+/// Joins what the threads have found and gives each match its path.
+std::vector<SearchMatch> merge(std::vector<FileMatches> files, std::size_t results_max);
 
 }  // namespace relay::vfs
