@@ -31,6 +31,13 @@ inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
 
+// HTTP client.
+inline constexpr auto kConnectTimeout = 10s;
+inline constexpr auto kClientIdleTimeout = 60s;
+inline constexpr std::size_t kClientHeaderBytes = 64 * kKiB;
+inline constexpr std::size_t kClientBufferBytes = 256 * kKiB;  // kept per transfer before the peer is slowed down
+inline constexpr long kPooledConnections = 64;
+
 // Child processes.
 inline constexpr auto kTermGrace = 5s;  // between SIGTERM and SIGKILL
 inline constexpr std::size_t kLineBytes = kMessageBytes;  // one line of newline-delimited JSON
@@ -100,6 +107,9 @@ inline constexpr std::size_t kManifestPathBytes = 1024;
 inline constexpr auto kCapsuleKept = 7 * 24h;
 inline constexpr std::uint64_t kCapsuleStoreBytes = 1024ULL * kMiB;
 inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed lately: about 300 bytes each
+inline constexpr std::size_t kDepsInMemoryBytes = 64 * kMiB;  // layers of dependencies kept ready
+inline constexpr auto kInstallTimeout = 180s;  // npm or pip, with a cold cache and a slow line
+inline constexpr auto kBundleTimeout = 60s;
 inline constexpr std::size_t kZipEntries = 20'000;    // the largest wheels have about 8,000
 inline constexpr std::size_t kZipNameBytes = 512;
 inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together

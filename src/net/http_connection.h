@@ -6,6 +6,7 @@
 // the handler, and what it brings is the beginning of the next request.
 #pragma once
 
+#include <charconv>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -101,6 +102,11 @@ class Connection final : public LiveConnection, public Exchange, public std::ena
   bool send_now(Pieces& pieces) {
     pieces.consume(Face::write_now(stream_, pieces));
     return pieces.empty();
+  }
+  static std::size_t number_in(std::string_view digits) {
+    std::size_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
   }
   static Time after(std::chrono::milliseconds limit) { return std::chrono::steady_clock::now() + limit; }
 
