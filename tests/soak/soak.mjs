@@ -62,7 +62,8 @@ export async function stopAndVerify(server) {
   assert.equal(verdict.code, 0, verdict.stdout + verdict.stderr);
 }
 
-// relay itself is killed under load; the next one starts on the same state and the chain of the log holds.
+// relay itself is killed under load, again and again on the same state. A write may be cut by the kill; the next start
+// accounts for it, so the chain is verified after one more start.
 export async function killRelay(makeServer, { times, clients }) {
   for (let i = 0; i < times; ++i) {
     const server = await makeServer();
@@ -71,7 +72,8 @@ export async function killRelay(makeServer, { times, clients }) {
     await server.stop({ signal: 'SIGKILL' });
     await traffic.stop();
     await server.assertNothingLeft();
-    const verdict = await run('relay', ['audit', 'verify', '-c', server.file], { cwd: server.cwd });
-    assert.equal(verdict.code, 0, verdict.stdout + verdict.stderr);
   }
+  const last = await makeServer();
+  await callTool(last.endpoint, 'run_js', { code: '1' });
+  await stopAndVerify(last);
 }
