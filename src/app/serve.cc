@@ -97,7 +97,7 @@ io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServ
 }
 
 int failed(Log& log, const Error& error) {
-  log.error(error.message, {{"type", boost::json::string_view(error.face().type.data(), error.face().type.size())}});
+  log.error(error.message, {{"type", error.face().type}});
   return error.kind == ErrorKind::invalid || error.kind == ErrorKind::denied ? 2 : 1;
 }
 
