@@ -47,7 +47,7 @@ io::Task<ToolResult> elicitation_enums(Context& context, json::object) {
     "untitledSingle":{"type":"string","description":"Select one option","enum":["option1","option2","option3"]},
     "titledSingle":{"type":"string","description":"Select one option with titles","oneOf":[
       {"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},
-    "legacyEnum":{"type":"string","description":"Select one option (legacy)","enum":["opt1","opt2","opt3"],
+    "legacyEnum":{"type":"string","description":"Select one option, legacy","enum":["opt1","opt2","opt3"],
       "enumNames":["Option One","Option Two","Option Three"]},
     "untitledMulti":{"type":"array","description":"Select multiple options","minItems":1,"maxItems":3,
       "items":{"type":"string","enum":["option1","option2","option3"]}},
