@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace relay::limits {
 
@@ -29,6 +30,13 @@ inline constexpr auto kIdleTimeout = 75s;  // a bit above what common clients ke
 inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
+
+// HTTP client.
+inline constexpr auto kConnectTimeout = 10s;
+inline constexpr auto kClientIdleTimeout = 60s;
+inline constexpr std::size_t kClientHeaderBytes = 64 * kKiB;
+inline constexpr std::size_t kClientBufferBytes = 256 * kKiB;  // kept per transfer before the peer is slowed down
+inline constexpr long kPooledConnections = 64;
 
 // Child processes.
 inline constexpr auto kTermGrace = 5s;  // between SIGTERM and SIGKILL
@@ -62,5 +70,87 @@ inline constexpr std::size_t kKeptResults = 256;
 inline constexpr std::size_t kKeptResultBytes = 32 * kMiB;  // one result
 inline constexpr std::size_t kKeptBytes = 256 * kMiB;       // all of them
 inline constexpr auto kResultKept = 1h;
+
+// Runs. Time, memory and output are defaults that a policy lowers or a caller chooses below the policy's.
+inline constexpr auto kRunTimeout = std::chrono::milliseconds(60'000);
+inline constexpr std::size_t kRunMemoryMb = 256;
+inline constexpr std::size_t kRunOutputBytes = 1 * kMiB;
+inline constexpr std::size_t kRunCalls = 256;               // host calls of one run in flight; more wait in the socket
+inline constexpr std::size_t kRunCallBytes = 64 * kMiB;     // their bodies together
+inline constexpr std::size_t kRunErrorBytes = 16 * kKiB;    // message and stack of what a guest threw, each
+inline constexpr std::size_t kQueueDepth = 100;
+inline constexpr auto kQueueWait = 5min;
+inline constexpr std::size_t kReadyChildren = 3;  // per runtime, waiting for a run
+inline constexpr auto kZygoteBootMax = 60s;       // without a code cache Pyodide compiles for many seconds
+inline constexpr auto kZygotePauseMin = std::chrono::milliseconds(100);  // before a restart; doubles
+inline constexpr auto kZygotePauseMax = 10s;
+inline constexpr auto kZygoteHealthy = 10s;  // lived so long: the next pause is the shortest again
+inline constexpr auto kExitReport = 2s;      // how long a zygote may take to say how its child ended
+inline constexpr std::size_t kGuestSessions = 64;  // kept children, over all clients
+inline constexpr std::size_t kGuestSessionsPerPrincipal = 8;
+inline constexpr auto kGuestSessionIdle = 15min;
+inline constexpr std::size_t kSessionNameBytes = 64;
+inline constexpr std::size_t kRunMemoryBytesMax = 2048 * kMiB;  // whatever a policy says; counted above the zygote's own
+inline constexpr std::size_t kRunStackBytes = 8 * kMiB;
+inline constexpr auto kRunCpuMax = std::chrono::seconds(24 * 3600);  // a session's whole life; each run has its own budget
+inline constexpr std::size_t kFrameBytesToChild = 64 * kMiB;    // a capsule's layers travel in one frame
+inline constexpr std::size_t kFrameBytesFromChild = 16 * kMiB;  // a fetch body or a file that the guest writes
+inline constexpr std::size_t kOutputFrameBytes = 64 * kKiB;
+inline constexpr std::size_t kControlBytes = 4 * kKiB;  // one message between relay and a zygote
+// Capsules. The sizes are the format's own (docs/formats/capsule.md); the rest bounds what a manifest can say.
+inline constexpr std::size_t kCapsuleCodeBytes = 2 * kMiB;
+inline constexpr std::size_t kCapsuleDepsBytes = 20 * kMiB;
+inline constexpr std::size_t kCapsuleBytes = 22 * kMiB;
+inline constexpr std::size_t kManifestBytes = 1 * kMiB;  // argv and env of one run fit; a kernel takes 2 MiB
+inline constexpr std::size_t kManifestArgs = 4096;
+inline constexpr std::size_t kManifestPathBytes = 1024;
+inline constexpr auto kCapsuleKept = 7 * 24h;
+inline constexpr std::uint64_t kCapsuleStoreBytes = 1024ULL * kMiB;
+inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed lately: about 300 bytes each
+inline constexpr std::size_t kDepsInMemoryBytes = 64 * kMiB;  // layers of dependencies kept ready
+inline constexpr auto kInstallTimeout = 180s;  // npm or pip, with a cold cache and a slow line
+inline constexpr auto kBundleTimeout = 60s;
+inline constexpr std::size_t kZipEntries = 20'000;    // the largest wheels have about 8,000
+inline constexpr std::size_t kZipNameBytes = 512;
+inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together
+// Policy.
+inline constexpr std::size_t kPendingConfirmations = 256;
+inline constexpr std::size_t kPatternMemoryBytes = 8 * kMiB;  // RE2's own budget for one deny or allow pattern
+
+// Audit. The first two are the reference's: a value in a line is short, and what is cut off is still scrubbed first.
+inline constexpr std::size_t kAuditValueChars = 500;
+inline constexpr std::size_t kAuditScanBytes = 16 * kKiB;    // scanned for secrets beyond the cut
+inline constexpr std::size_t kAuditArgsBytes = 64 * kKiB;    // all arguments of one line together
+inline constexpr std::size_t kAuditLineBytes = 1 * kMiB;     // a reader refuses longer lines
+inline constexpr std::size_t kAuditBacklogRecords = 8192;    // kept while the disk refuses them
+inline constexpr std::size_t kAuditBacklogBytes = 16 * kMiB;
+// Files.
+inline constexpr std::size_t kPathBytes = 4096;  // as the kernel's PATH_MAX
+inline constexpr std::size_t kNameBytes = 255;   // as the kernel's NAME_MAX
+inline constexpr std::size_t kLinksFollowed = 40;
+inline constexpr std::size_t kListEntries = 10'000;     // entries of one directory that we show
+inline constexpr std::size_t kRemoveEntries = 100'000;  // one recursive removal
+inline constexpr std::size_t kTreeDepth = 128;          // directories we go down; each holds a descriptor open
+inline constexpr std::size_t kFileReadBytes = 16 * kMiB;        // one read
+inline constexpr std::size_t kToolReadBytes = 1 * kMiB;         // the read tool, unless told otherwise
+inline constexpr std::size_t kLineScanBytes = 1024 * kMiB;      // how far a line is looked for from the start
+inline constexpr std::size_t kWorkspaceBytes = 1024 * kMiB;     // /tmp and /out together
+inline constexpr std::size_t kWorkspaceFiles = 50'000;
+inline constexpr std::size_t kGlobBytes = 4096;
+inline constexpr std::size_t kGlobAlternatives = 256;  // what braces may expand to
+inline constexpr std::size_t kIgnoreFileBytes = 1 * kMiB;
+
+// Search.
+inline constexpr std::size_t kSearchPatternBytes = 4096;
+inline constexpr std::size_t kSearchResults = 100;  // unless told otherwise
+inline constexpr std::size_t kSearchResultsMax = 10'000;
+inline constexpr std::size_t kSearchTotal = 100'000;       // counting stops here
+inline constexpr std::size_t kSearchKeptBytes = 16 * kMiB;  // text of matches held while searching
+inline constexpr std::size_t kSearchLineBytes = 400;       // text shown of one line
+inline constexpr std::size_t kSearchContext = 20;          // lines before and after
+inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
+inline constexpr std::size_t kSearchThreads = 8;
+inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
+inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
 
 }  // namespace relay::limits

@@ -1,6 +1,7 @@
 #include "io/child.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -82,6 +83,8 @@ std::vector<std::string> program_candidates(const ChildSpec& spec) {
     if (source < 0) report_and_exit(plan.status_fd, 3);
   }
   const int status_fd = ::fcntl(plan.status_fd, F_DUPFD_CLOEXEC, plan.highest_fd + 1);
+  // Whatever else is open, here or inherited from whoever started us, ends at the exec.
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const auto& [source, target] : plan.fds)
     if (::dup2(source, target) < 0) report_and_exit(status_fd, 3);
   int last_error = ENOENT;

@@ -1,0 +1,56 @@
+# Two commands do everything on a fresh Debian 12 machine, as root or with sudo:
+#   make run     installs what is missing, builds, and starts `relay serve`
+#   make test    installs what is missing, builds, and runs all tests
+SHELL := /bin/bash
+JOBS  ?= $(shell nproc)
+RUN_FLAGS ?=
+
+.PHONY: help run test build bench soak fuzz tidy format clean
+help:
+	@sed -n 's/^#:\([a-z]*\) /  make \1\t/p' Makefile | expand -t 16
+
+#:run install what is missing, build, start `relay serve` (RUN_FLAGS="--port 7900 --no-open")
+run: build
+	build/bin/relay serve $(RUN_FLAGS)
+
+#:build the release programs, in build/bin
+build: setup-build build/release/build.ninja
+	@cmake --build build/release -j $(JOBS) -- --quiet
+	@scripts/build-runtime
+
+#:test build everything and run all tests: unit tests under sanitizers, then whole-program tests
+test: setup-test build build/dev/build.ninja
+	@cmake --build build/dev -j $(JOBS) -- --quiet
+	@scripts/run-tests
+
+#:bench measure against peers in one run; writes bench/RESULTS.md
+bench: setup-bench build
+	@bench/run
+
+#:soak long runs that look for leaks and races; not part of the tests
+soak: setup-test build
+	@tests/soak/run
+
+#:fuzz every fuzz target for a minute (FUZZ_SECONDS=60)
+fuzz: setup-build build/fuzz/build.ninja
+	@cmake --build build/fuzz -j $(JOBS) -- --quiet
+	@scripts/run-fuzz
+
+#:tidy clang-tidy-19 over the C++ sources
+tidy: setup-build build/dev/build.ninja
+	@scripts/run-tidy
+
+#:format clang-format-19 over the C++ sources
+format: setup-build
+	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+
+#:clean remove build outputs, keep downloads
+clean:
+	rm -rf build/dev build/release build/tsan build/fuzz build/bin build/runtime
+
+setup-%:
+	@scripts/setup $*
+
+build/%/build.ninja: CMakeLists.txt CMakePresets.json cmake/compiler.cmake cmake/folders.cmake cmake/packages.cmake | setup-build
+	@echo "configure: $* preset"
+	@cmake --preset $* > build/$*.configure.log 2>&1 || { cat build/$*.configure.log; exit 1; }

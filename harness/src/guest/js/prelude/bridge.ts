@@ -1,0 +1,35 @@
+// The few functions the harness hands to the prelude. They live in closures, never on a global.
+export interface Bridge {
+  write(fd: number, data: string | Uint8Array): void;
+  start(op: string, args: string, body?: Uint8Array): number;
+  sync(op: string, args: string, body?: Uint8Array): string;
+  takeBody(): Uint8Array | undefined;
+  cancel(id: number): void;
+  close(id: number): void;
+  setTimer(id: number, ms: number, keepsAlive: boolean): void;
+  clearTimer(id: number): void;
+  now(): number;
+  random(bytes: number): Uint8Array;
+  stdin(limit: number): Uint8Array;
+  exit(code: number): void;
+  sleep(ms: number): void;
+  resolve(base: string, specifier: string): string;
+  source(path: string): string;
+}
+
+export interface RunConfig {
+  argv: string[];
+  env: Record<string, string>;
+  cwd: string;
+  entry: string;
+  servers: unknown[];
+  versions: Record<string, string>;
+}
+
+let current: Bridge;
+export function connect(bridge: Bridge): void {
+  current = bridge;
+}
+export function host(): Bridge {
+  return current;
+}

@@ -1,0 +1,185 @@
+// One run of JavaScript: evaluate, then turn the loop (jobs, timers, replies) until nothing is left to wait for.
+
+import type { JSValueHandle } from "quickjs-wasi";
+import type { Capsule } from "../capsule";
+import { LayerTree } from "../layers";
+import type { RunContext, Runner } from "../serve";
+import { Stdin } from "../stdin";
+import { decodeUtf8, encodeUtf8 } from "../text";
+import { Kind, Limits, type Channel, type Outcome, type WireError } from "../wire";
+import { Calls, idOf } from "../calls";
+import { Output } from "../output";
+import { Engine, type EngineParts } from "./engine";
+import { makeBridge } from "./bridge";
+import { failureOf, type Failure } from "./failure";
+import { Modules } from "./modules";
+import { prepareScript } from "./source";
+import { RunState } from "./state";
+
+const PROMISE_FULFILLED = 1;
+const PROMISE_REJECTED = 2;
+
+/** The channel's functions on a plain object: a host object's methods need not survive a spread. */
+function plainChannel(channel: Channel): Channel {
+  return {
+    send: (kind, header, body) => channel.send(kind, header, body),
+    receive: (timeoutMs) => channel.receive(timeoutMs),
+    now: () => channel.now(),
+    wallClock: () => channel.wallClock(),
+    random: (bytes) => channel.random(bytes),
+    cpuMs: () => channel.cpuMs(),
+    sha256: (bytes) => channel.sha256(bytes),
+    verifyEd25519: (key, signature, message) => channel.verifyEd25519(key, signature, message),
+  };
+}
+
+export class JsRunner implements Runner {
+  readonly language = "js";
+  private engine!: Engine;
+  private modules = new Modules({});
+  private state: RunState | undefined;
+
+  private constructor(private readonly versions: Record<string, string>) {}
+
+  static async boot(channel: Channel, parts: EngineParts, versions: Record<string, string>): Promise<JsRunner> {
+    const runner = new JsRunner(versions);
+    const owner = { vm: () => runner.engine.vm, state: () => runner.current(), modules: () => runner.modules };
+    runner.engine = await Engine.boot(parts, runner.hooks(channel), makeBridge(owner));
+    runner.modules = new Modules(JSON.parse(runner.engine.ask("builtinNames")) as Record<string, string[]>);
+    return runner;
+  }
+
+  /** Touches what every run touches, so that the first one finds code compiled and pages present. Leaves nothing behind. */
+  warm(channel: Channel): void {
+    const silent: Channel = { ...plainChannel(channel), send: () => {}, receive: () => null };
+    const output = new Output(silent);
+    const source = encodeUtf8("console.log('warm', 1, {a: [1]}); await null; ({ok: [true]})");
+    const entry = { path: "/app/warm.js", argv: [], env: {}, cwd: "/" };
+    const layers = [{ id: "code", format: "raw" as const, path: entry.path, bytes: source }];
+    const header = { manifest: "", sig: "", key: "", layers: [] };
+    this.run({ language: "js", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
+  }
+
+  run(capsule: Capsule, context: RunContext): Outcome {
+    const tree = LayerTree.from(capsule.layers);
+    const stdin = new Stdin(capsule.stdin, capsule.header.stdinLive === true, context.calls);
+    const state = (this.state = new RunState(context, tree, stdin));
+    try {
+      return this.evaluate(capsule, state);
+    } finally {
+      this.state = undefined;
+    }
+  }
+
+  private evaluate(capsule: Capsule, state: RunState): Outcome {
+    const path = capsule.entry.path;
+    const name = path.slice(path.lastIndexOf("/") + 1) || "main.js";
+    const file = state.tree.file(path);
+    if (!file) throw new Error(`the capsule has no entry ${path}`);
+    const source = decodeUtf8(file.read());
+    this.modules.use(state.tree, name, path);
+    this.begin(capsule, path);
+    const repeatable = Boolean(capsule.header.session);
+    try {
+      if (source.includes("require(") && state.tree.file("/deps/bundle.mjs")) this.loadBundle(state);
+      const completion = this.engine.evaluate(prepareScript(source, { repeatable }), name);
+      return this.turn(state, completion);
+    } catch (error) {
+      return this.failed(state, failureOf(this.engine, error, { name, source }));
+    }
+  }
+
+  private begin({ entry, header }: Capsule, path: string): void {
+    const config = { argv: entry.argv, env: entry.env, cwd: entry.cwd, entry: path, servers: header.servers ?? [], versions: this.versions };
+    this.engine.ask("begin", JSON.stringify(config));
+  }
+
+  /** CommonJS packages are reached through the bundle's loader, so it must be there before the program. */
+  private loadBundle(state: RunState): void {
+    this.engine.evaluate(`await import("/deps/bundle.mjs")`, "relay:deps");
+    this.drain(state);
+  }
+
+  /** The loop. Each round: jobs, then what they left behind, then one timer or reply, or wait for one. */
+  private turn(state: RunState, completion: JSValueHandle): Outcome {
+    const { calls, channel } = state.context;
+    for (;;) {
+      this.drain(state);
+      if (state.exitCode !== undefined) return this.exited(state.exitCode);
+      const settled = completion.promiseState;
+      const rejected = settled === PROMISE_REJECTED ? this.engine.resultOf(completion) : state.takeRejection();
+      if (rejected) throw rejected;
+      const due = state.timers.take(channel.now());
+      if (due !== undefined) this.engine.ask("onTimer", due);
+      else if (calls.hasQueued() || calls.pending > 0 || state.timers.keepAlive || (state.timers.wait(0) >= 0 && settled === 0)) this.deliver(state);
+      else return settled === PROMISE_FULFILLED ? this.finished(completion) : this.stuck(state);
+    }
+  }
+
+  private deliver(state: RunState): void {
+    const frame = state.context.calls.next(state.timers.wait(state.context.channel.now()));
+    if (!frame || state.context.calls.interrupted) {
+      if (state.context.calls.interrupted) state.exitCode = 130;
+      return;
+    }
+    const { vm } = this.engine;
+    const id = vm.newNumber(idOf(frame)), header = vm.newString(frame.header), body = vm.newUint8Array(frame.body);
+    this.engine.call(frame.kind === Kind.reply ? "onReply" : "onEvent", id, header, body).dispose();
+    id.dispose(), header.dispose(), body.dispose();
+  }
+
+  private drain(state: RunState): void {
+    try {
+      this.engine.vm.executePendingJobs();
+    } catch (error) {
+      if (state.exitCode === undefined) throw error;
+    }
+  }
+
+  private finished(completion: JSValueHandle): Outcome {
+    const value = this.engine.resultOf(completion);
+    const { vm } = this.engine;
+    const limits = [Limits.valueDepth, Limits.valueBytes, Limits.valueTextBytes].map((limit) => vm.newNumber(limit));
+    const text = this.engine.call("finish", value, ...limits).consume((handle) => handle.toString());
+    const { json, text: valueText } = JSON.parse(text) as { json?: string; text?: string };
+    const fits = json !== undefined && (json.length * 3 <= Limits.valueBytes || encodeUtf8(json).length <= Limits.valueBytes);
+    const exitCode = Number(this.engine.ask("exitCode")) & 255;
+    this.engine.ask("beforeExit", exitCode);
+    return { exitCode, valueJson: fits ? json : undefined, valueText, memPeakBytes: this.engine.memoryBytes() };
+  }
+
+  private exited(exitCode: number): Outcome {
+    return { exitCode, memPeakBytes: this.engine.memoryBytes() };
+  }
+
+  /** Node's exit code 13: the program awaits something that nothing can settle. */
+  private stuck(state: RunState): Outcome {
+    const message = "unsettled top-level await: nothing is left that could settle it";
+    state.context.output.write("stderr", encodeUtf8(`Warning: ${message}\n`));
+    return { exitCode: 13, error: { type: "Error", message }, memPeakBytes: this.engine.memoryBytes() };
+  }
+
+  private failed(state: RunState, failure: Failure): Outcome {
+    if (state.exitCode !== undefined) return this.exited(state.exitCode);
+    state.context.output.write("stderr", encodeUtf8(failure.text + "\n"));
+    const error: WireError = { type: failure.type, message: failure.message, stack: failure.text };
+    return { exitCode: 1, error, memPeakBytes: this.engine.memoryBytes(), poisoned: failure.poisoned };
+  }
+
+  private current(): RunState {
+    if (!this.state) throw new Error("no run is going on");
+    return this.state;
+  }
+
+  private hooks(channel: Channel) {
+    return {
+      shouldStop: () => this.state?.shouldStop() ?? false,
+      onRejection: (promise: JSValueHandle, reason: JSValueHandle, handled: boolean) => this.state?.noteRejection(promise, reason, handled),
+      normalize: (base: string, specifier: string) => this.modules.normalize(base, specifier),
+      load: (path: string) => this.modules.load(path),
+      wallClock: () => channel.wallClock(),
+      now: () => channel.now(),
+      random: (bytes: number) => channel.random(bytes),
+    };
+  }
+}

@@ -1,0 +1,73 @@
+// The life of a child: wait for a start, check the capsule, run it, say how it ended; again if relay keeps the child for
+// a session. Returns when the socket closes.
+
+import { openCapsule, type Capsule } from "./capsule";
+import { Calls } from "./calls";
+import { Output } from "./output";
+import { clip } from "./text";
+import { Kind, Limits, type Channel, type Frame, type Outcome, type WireError } from "./wire";
+
+export interface RunContext {
+  channel: Channel;
+  output: Output;
+  calls: Calls;
+}
+
+/** One language. `run` never throws for what the guest did; what it throws is our own failure. */
+export interface Runner {
+  readonly language: "js" | "py";
+  run(capsule: Capsule, context: RunContext): Outcome;
+}
+
+export function serve(channel: Channel, runner: Runner): void {
+  const output = new Output(channel);
+  const context = { channel, output, calls: new Calls(channel, output) };
+  for (;;) {
+    const frame = nextStart(channel);
+    if (!frame) return;
+    const outcome = runOne(frame, runner, context);
+    context.calls.abandon();
+    output.flush();
+    channel.send(Kind.done, doneHeader(outcome, channel));
+    if (outcome.poisoned) return;
+  }
+}
+
+function nextStart(channel: Channel): Frame | null {
+  for (;;) {
+    const frame = channel.receive(-1);
+    if (!frame || frame.kind === Kind.start) return frame;
+  }
+}
+
+function runOne(frame: Frame, runner: Runner, context: RunContext): Outcome {
+  let capsule: Capsule;
+  try {
+    capsule = openCapsule(context.channel, frame, runner.language);
+  } catch (error) {
+    return { exitCode: 126, error: plainError(error), memPeakBytes: 0 };
+  }
+  try {
+    return runner.run(capsule, context);
+  } catch (error) {
+    return { exitCode: 1, error: plainError(error), memPeakBytes: 0, poisoned: true };
+  }
+}
+
+export function plainError(error: unknown): WireError {
+  if (error instanceof Error) return { type: error.name, message: clip(error.message, Limits.errorBytes) };
+  return { type: "Error", message: clip(String(error), Limits.errorBytes) };
+}
+
+function doneHeader(outcome: Outcome, channel: Channel): string {
+  const memPeakMb = channel.memPeakMb?.() ?? outcome.memPeakBytes / 1048576;
+  const usage = { cpuMs: Math.round(channel.cpuMs() * 1000) / 1000, memPeakMb: Math.round(memPeakMb * 10) / 10 };
+  const { exitCode, valueText, error } = outcome;
+  const rest = JSON.stringify({ exitCode, valueText, error: error && boundedError(error), usage });
+  return outcome.valueJson === undefined ? rest : `{"value":${outcome.valueJson},${rest.slice(1)}`;
+}
+
+function boundedError(error: WireError): WireError {
+  const cut = (text: string) => clip(text, Limits.errorBytes);
+  return { ...error, type: clip(error.type, 200), message: cut(error.message), stack: error.stack && cut(error.stack) };
+}

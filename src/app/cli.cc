@@ -1,0 +1,192 @@
+// The command line. CLI11 is a heavy header: it is included here and nowhere else.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "app/environment.h"
+#include "app/options.h"
+#include "app/version.h"
+
+namespace relay::app {
+namespace {
+
+// A flag that stands for a configuration key.
+template <class T>
+void add_key(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning) {
+  app.add_option_function<T>(flag, [&options, key](const T& value) { set_path(options.sources.flags, key, json::value(value)); }, meaning);
+}
+
+void add_switch(CLI::App& app, Options& options, const std::string& flag, std::string_view key, bool value, const std::string& meaning) {
+  app.add_flag_callback(flag, [&options, key, value] { set_path(options.sources.flags, key, value); }, meaning);
+}
+
+void add_config(CLI::App& app, Options& options) {
+  app.add_option_function<std::string>(
+         "-c,--config",
+         [&options](const std::string& path) {
+           options.sources.file = path;
+           options.sources.file_required = true;
+         },
+         "Configuration file (default: ./relay.config.json, if there is one)")
+      ->type_name("FILE");
+}
+
+// What every command that runs tools understands.
+void add_world(CLI::App& app, Options& options) {
+  add_config(app, options);
+  app.add_option_function<std::vector<std::string>>(
+         "--mount",
+         [&options](const std::vector<std::string>& mounts) {
+           json::array list;
+           for (const std::string& text : mounts) {
+             auto mount = parse_mount_flag(text);
+             if (!mount) throw CLI::ValidationError("--mount", mount.error().message);
+             list.push_back(std::move(*mount));
+           }
+           set_path(options.sources.flags, "mounts", std::move(list));
+         },
+         "A directory to show as /host/<name>; read-only unless :rw. May be repeated")
+      ->type_name("DIR[:name][:rw]");
+  app.add_option_function<std::vector<std::string>>(
+         "--toolset",
+         [&options](const std::vector<std::string>& names) {
+           json::array list;
+           for (const std::string& name : names) list.emplace_back(name);
+           set_path(options.sources.flags, "toolsets", std::move(list));
+         },
+         "A toolset to offer, instead of the configured ones. May be repeated")
+      ->type_name("NAME");
+  add_key<std::string>(app, options, "--policy", "policy/mode", "open, guarded or readonly");
+  add_key<std::int64_t>(app, options, "--timeout", "policy/limits/timeoutMs", "Wall clock limit of a run, in milliseconds");
+  add_key<std::int64_t>(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
+  add_key<std::int64_t>(app, options, "--max-stdout", "policy/limits/stdoutBytes", "Output limit of a run, in bytes");
+  add_key<std::string>(app, options, "--log-level", "log/level", "debug, info, warn or error");
+}
+
+void add_serve(CLI::App& root, Options& options) {
+  CLI::App& app = *root.add_subcommand("serve", "Serve MCP over HTTP");
+  app.callback([&options] { options.command = Command::serve; });
+  add_world(app, options);
+  add_key<std::int64_t>(app, options, "-p,--port", "server/port", "Port (default 7800; 0 lets the kernel choose)");
+  add_key<std::string>(app, options, "--bind", "server/bind", "Address (default 127.0.0.1)");
+  add_key<std::string>(app, options, "--auth", "auth/mode", "none or token");
+  add_key<std::string>(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
+  add_key<std::string>(app, options, "--tls-key", "server/tlsKey", "PEM private key");
+  add_switch(app, options, "--no-open", "server/open", false, "Do not open the browser");
+  add_switch(app, options, "--no-ui", "server/ui", false, "Headless: no page, JSON status at /");
+}
+
+void add_simple(CLI::App& root, Options& options) {
+  CLI::App& init = *root.add_subcommand("init", "Write a commented relay.config.json (never over an existing one)");
+  init.add_option("--dir", options.directory, "Where to write it")->type_name("DIR");
+  init.callback([&options] { options.command = Command::init; });
+
+  CLI::App& stdio = *root.add_subcommand("stdio", "Serve MCP on stdin and stdout");
+  add_world(stdio, options);
+  stdio.callback([&options] { options.command = Command::stdio; });
+
+  CLI::App& check = *root.add_subcommand("check-config", "Say everything that is wrong with the configuration");
+  add_config(check, options);
+  check.add_flag("--schema", options.print_schema, "Print the JSON Schema instead");
+  check.callback([&options] { options.command = Command::check_config; });
+
+  CLI::App& doctor = *root.add_subcommand("doctor", "Which walls stand, which programs and runtimes are there");
+  add_config(doctor, options);
+  doctor.add_flag("--json", options.json, "As JSON");
+  doctor.callback([&options] { options.command = Command::doctor; });
+}
+
+void add_run(CLI::App& root, Options& options) {
+  CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
+  add_world(run, options);
+  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->required()->type_name("FILE");
+  run.prefix_command();
+  run.callback([&run, &options] {
+    options.command = Command::run;
+    options.script_args = run.remaining();
+  });
+}
+
+void add_audit(CLI::App& root, Options& options) {
+  CLI::App& audit = *root.add_subcommand("audit", "Look at the audit log");
+  audit.require_subcommand(1);
+  CLI::App& verify = *audit.add_subcommand("verify", "Check the hash chain; exit 2 when it is broken");
+  add_config(verify, options);
+  verify.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  verify.add_flag("--segment", options.segment, "The file is a piece of a longer log: do not ask for its beginning");
+  verify.add_flag("--json", options.json, "As JSON");
+  verify.callback([&options] { options.command = Command::audit_verify; });
+  CLI::App& tail = *audit.add_subcommand("tail", "Show the last calls");
+  add_config(tail, options);
+  tail.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  tail.add_option("-n,--lines", options.lines, "How many")->check(CLI::Range(1, 100000));
+  tail.add_option("--tool", options.tool_filter, "Only calls of this tool");
+  tail.add_flag("-f,--follow", options.follow, "Go on as lines are written");
+  tail.callback([&options] { options.command = Command::audit_tail; });
+  CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
+  add_config(explain, options);
+  explain.add_option("request-id", options.request_id, "The request id, from the audit log or a refusal")->required();
+  explain.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  explain.callback([&options] { options.command = Command::explain; });
+}
+
+void add_keys(CLI::App& root, Options& options) {
+  CLI::App& keys = *root.add_subcommand("keys", "The keys that sign capsules");
+  keys.require_subcommand(1);
+  CLI::App& show = *keys.add_subcommand("show", "Print the fingerprints");
+  add_config(show, options);
+  show.callback([&options] { options.command = Command::keys_show; });
+  CLI::App& rotate = *keys.add_subcommand("rotate", "Make a new key; the old one still verifies");
+  add_config(rotate, options);
+  rotate.callback([&options] { options.command = Command::keys_rotate; });
+}
+
+}  // namespace
+
+bool is_container() {
+  const char* told = std::getenv("DOCKER_CONTAINER");
+  return (told && std::string_view(told) == "true") || std::filesystem::exists("/.dockerenv");
+}
+
+Result<json::object> parse_mount_flag(const std::string& text) {
+  std::string rest = text;
+  json::object mount;
+  if (rest.ends_with(":rw") || rest.ends_with(":ro")) {
+    mount["mode"] = rest.substr(rest.size() - 2);
+    rest.resize(rest.size() - 3);
+  }
+  const std::size_t colon = rest.rfind(':');
+  const std::string directory = rest.substr(0, colon);
+  if (directory.empty()) return fail(invalid(fmt::format("\"{}\" names no directory; write DIR[:name][:rw]", text)));
+  const std::filesystem::path path = std::filesystem::absolute(directory).lexically_normal();
+  const std::string last = path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
+  mount["path"] = path.string();
+  mount["name"] = colon == std::string::npos ? (last.empty() ? "root" : last) : rest.substr(colon + 1);
+  return mount;
+}
+
+ParsedCommandLine parse_command_line(int argc, char** argv) {
+  ParsedCommandLine parsed;
+  CLI::App root("Relay: one door between AI agents and everything they may touch.", "relay");
+  root.set_version_flag("--version", fmt::format("relay {}", kVersion));
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(34);
+  root.footer("Flags beat RELAY_* variables, which beat relay.config.json. `relay COMMAND --help` has the details.");
+  add_serve(root, parsed.options);
+  add_simple(root, parsed.options);
+  add_run(root, parsed.options);
+  add_audit(root, parsed.options);
+  add_keys(root, parsed.options);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    parsed.finished = true;
+    parsed.exit_code = root.exit(error) == 0 ? 0 : 2;
+  }
+  parsed.options.sources.environment = relevant_environment();
+  parsed.options.sources.in_container = is_container();
+  return parsed;
+}
+
+}  // namespace relay::app

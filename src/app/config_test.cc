@@ -1,0 +1,183 @@
+#include "app/config.h"
+
+#include <stdlib.h>
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/config_check.h"
+#include "app/environment.h"
+#include "app/init.h"
+#include "app/options.h"
+
+namespace relay::app {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+class ConfigTest : public testing::Test {
+ protected:
+  ConfigTest() {
+    char name[] = "/tmp/relay-config-XXXXXX";
+    directory_ = ::mkdtemp(name);
+  }
+  ~ConfigTest() override { fs::remove_all(directory_); }
+
+  LoadedConfig load(const std::string& text, ConfigSources sources = {}) {
+    sources.file = directory_ / "relay.config.json";
+    std::ofstream(sources.file) << text;
+    return load_config(sources);
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(ConfigTest, EveryDefaultIsThere) {
+  const LoadedConfig loaded = load("{}");
+  ASSERT_TRUE(loaded.problems.empty());
+  const Config& config = loaded.config;
+  EXPECT_EQ(config.toolsets, (std::vector<std::string>{"code", "files"}));
+  EXPECT_EQ(config.server.port, 7800);
+  EXPECT_EQ(config.server.bind, "127.0.0.1");
+  EXPECT_EQ(config.audit.path, directory_ / ".relay/audit.jsonl");
+  EXPECT_TRUE(config.audit.chain);
+  EXPECT_EQ(config.auth_mode, "none");
+  EXPECT_TRUE(config.mounts.empty());
+  EXPECT_TRUE(config.policy.at("network").at("allowedDomains").as_array().empty());
+  EXPECT_EQ(config.policy.at("limits").at("timeoutMs").to_number<int>(), 60000);
+  EXPECT_EQ(config.session_ttl, std::chrono::minutes(5));
+  EXPECT_GE(config.executor.max_concurrent_runs, 1U);
+}
+
+TEST_F(ConfigTest, TheSeedsOwnExampleIsAccepted) {
+  const LoadedConfig loaded = load(R"({
+    "language": "js", "npm": {"dependencies": {}, "lockfile": ""}, "pip": {"requirements": [], "wheelUrls": []},
+    "policy": {"network": {"allowedDomains": ["api.github.com", "*.example.org"], "deniedDomains": [], "denyIpLiterals": true,
+                           "blockPrivateRanges": true, "maxBodyBytes": 5242880, "maxRedirects": 5},
+               "filesystem": {"readonly": ["/"], "writable": ["/tmp","/out"]},
+               "limits": {"timeoutMs": 60000, "memMb": 256, "stdoutBytes": 1048576}},
+    "mcps": [{"name": "search", "endpoint": "http://localhost:9001", "transport": "http"},
+             {"name": "fs", "command": "mcp-server-filesystem", "args": [], "transport": "stdio"}],
+    "sessionTtlMs": 300000, "signingKeyPath": ".relay/keys/", "cacheDir": ".relay/capsules/"})");
+  EXPECT_THAT(loaded.problems, testing::IsEmpty());
+  EXPECT_EQ(loaded.config.mcps.size(), 2U);
+}
+
+TEST_F(ConfigTest, CommentsAndTrailingCommasAreRead) {
+  EXPECT_TRUE(load("{ // why\n \"toolsets\": [\"code\",], /* and */ }").problems.empty());
+}
+
+struct Broken {
+  const char* text;
+  const char* path;
+  const char* says;
+};
+
+class BrokenConfig : public ConfigTest, public testing::WithParamInterface<Broken> {};
+
+TEST_P(BrokenConfig, IsRefusedWithItsPathAndAReason) {
+  const LoadedConfig loaded = load(GetParam().text);
+  EXPECT_THAT(loaded.problems, Contains(AllOf(Field(&ConfigProblem::where, HasSubstr(GetParam().path)),
+                                              Field(&ConfigProblem::what, HasSubstr(GetParam().says)))))
+      << GetParam().text << testing::PrintToString(loaded.problems.size())
+      << (loaded.problems.empty() ? "" : loaded.problems[0].where + " " + loaded.problems[0].what);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    TwentyFourWays, BrokenConfig,
+    testing::Values(Broken{"{", "relay.config.json", "not valid JSON"},
+                    Broken{"[]", "relay.config.json", "object"},
+                    Broken{R"({"toolset": ["code"]})", "$.toolset", "did you mean \"toolsets\""},
+                    Broken{R"({"polcy": {}})", "$.polcy", "did you mean \"policy\""},
+                    Broken{R"({"policy": {"mod": "open"}})", "$.policy.mod", "did you mean \"mode\""},
+                    Broken{R"({"zzzzzz": 1})", "$.zzzzzz", "unknown key"},
+                    Broken{R"({"policy": {"mode": "closed"}})", "$.policy.mode", ""},
+                    Broken{R"({"policy": {"limits": {"timeoutMs": "60s"}}})", "$.policy.limits.timeoutMs", ""},
+                    Broken{R"({"policy": {"limits": {"timeoutMs": 0}}})", "$.policy.limits.timeoutMs", ""},
+                    Broken{R"({"policy": {"deny": "rm"}})", "$.policy.deny", ""},
+                    Broken{R"({"policy": {"rules": [{"tool": "read"}]}})", "$.policy.rules[0]", "effect"},
+                    Broken{R"({"mounts": [{"name": "a b", "path": "."}]})", "$.mounts[0].name", ""},
+                    Broken{R"({"mounts": [{"name": "a"}]})", "$.mounts[0]", "path"},
+                    Broken{R"({"mounts": [{"name": "a", "path": "nowhere"}]})", "$.mounts[0].path", "not a directory"},
+                    Broken{R"({"mounts": [{"name": "a", "path": "."}, {"name": "a", "path": "."}]})", "$.mounts[1].name", "twice"},
+                    Broken{R"({"mounts": [{"name": "a", "path": ".", "mod": "rw"}]})", "$.mounts[0].mod", "mode"},
+                    Broken{R"({"mcps": [{"name": "x", "transport": "stdio"}]})", "$.mcps[0]", "command"},
+                    Broken{R"({"mcps": [{"name": "x", "transport": "http"}]})", "$.mcps[0]", "endpoint"},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a"}, {"name": "x", "command": "b"}]})", "$.mcps[1].name", "twice"},
+                    Broken{R"({"server": {"port": 70000}})", "$.server.port", ""},
+                    Broken{R"({"server": {"tlsCert": "a.pem"}})", "$.server", "both"},
+                    Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
+                    Broken{R"({"auth": {"mode": "password"}})", "$.auth.mode", ""},
+                    Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
+
+TEST_F(ConfigTest, AllProblemsAreReportedAtOnce) {
+  EXPECT_GE(load(R"({"a": 1, "policy": {"mode": 3, "b": 2}, "server": {"port": "x"}})").problems.size(), 4U);
+}
+
+TEST_F(ConfigTest, FlagsBeatTheEnvironmentWhichBeatsTheFile) {
+  ConfigSources sources;
+  sources.environment = {{"RELAY_PORT", "2"}, {"RELAY_BIND", "::1"}};
+  set_path(sources.flags, "server/port", 3);
+  const LoadedConfig loaded = load(R"({"server": {"port": 1, "bind": "127.0.0.2", "ui": false}})", sources);
+  ASSERT_TRUE(loaded.problems.empty());
+  EXPECT_EQ(loaded.config.server.port, 3);
+  EXPECT_EQ(loaded.config.server.bind, "::1");
+  EXPECT_FALSE(loaded.config.server.ui);
+}
+
+TEST_F(ConfigTest, ABadVariableIsNamed) {
+  ConfigSources sources;
+  sources.environment = {{"RELAY_PORT", "http"}};
+  EXPECT_THAT(load("{}", sources).problems, Contains(Field(&ConfigProblem::where, "RELAY_PORT")));
+}
+
+TEST_F(ConfigTest, AContainerListensEverywhereUnlessToldOtherwise) {
+  ConfigSources sources;
+  sources.in_container = true;
+  EXPECT_EQ(load("{}", sources).config.server.bind, "0.0.0.0");
+  sources.environment = {{"RELAY_BIND", "127.0.0.1"}};
+  EXPECT_EQ(load("{}", sources).config.server.bind, "127.0.0.1");
+}
+
+TEST_F(ConfigTest, AMissingNamedFileIsAProblem) {
+  ConfigSources sources;
+  sources.file = directory_ / "other.json";
+  sources.file_required = true;
+  EXPECT_THAT(load_config(sources).problems, Contains(Field(&ConfigProblem::where, HasSubstr("other.json"))));
+}
+
+TEST_F(ConfigTest, InitWritesAUsableFileOnce) {
+  const auto path = write_initial_config(directory_);
+  ASSERT_TRUE(path);
+  ConfigSources sources;
+  sources.file = *path;
+  EXPECT_THAT(load_config(sources).problems, testing::IsEmpty());
+  const auto again = write_initial_config(directory_);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, ErrorKind::conflict);
+}
+
+TEST(Mount, FlagsAreReadInEveryForm) {
+  EXPECT_EQ(parse_mount_flag("/srv/data")->at("name").as_string(), "data");
+  EXPECT_EQ(parse_mount_flag("/srv/data/")->at("name").as_string(), "data");
+  EXPECT_EQ(parse_mount_flag("/srv/data:d:rw")->at("name").as_string(), "d");
+  EXPECT_EQ(parse_mount_flag("/srv/data:d:rw")->at("mode").as_string(), "rw");
+  EXPECT_EQ(parse_mount_flag("/srv/data:rw")->at("path").as_string(), "/srv/data");
+  EXPECT_FALSE(parse_mount_flag(":rw"));
+}
+
+TEST(Nearest, OnlyLikelyMistakesAreSuggested) {
+  EXPECT_EQ(nearest_name("tolsets", {"toolsets", "tools"}), "toolsets");
+  EXPECT_EQ(nearest_name("Toolsets", {"toolsets"}), "toolsets");
+  EXPECT_EQ(nearest_name("xyz", {"toolsets"}), "");
+}
+
+}  // namespace
+}  // namespace relay::app

@@ -1,0 +1,50 @@
+// Options: what was typed, as a value. cli.cc fills it; everything else reads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+
+namespace relay::app {
+
+enum class Command : std::uint8_t {
+  init, serve, stdio, run, check_config, doctor, audit_verify, audit_tail, explain, keys_show, keys_rotate,
+};
+
+struct Options {
+  Command command = Command::serve;
+  ConfigSources sources;  // -c, RELAY_* and every flag that stands for a configuration key
+
+  std::filesystem::path directory = ".";  // init
+  bool json = false;                      // doctor, audit verify
+  bool print_schema = false;              // check-config
+  bool segment = false;                   // audit verify
+  std::filesystem::path audit_path;       // audit verify, audit tail, explain: instead of the configured one
+  std::size_t lines = 20;                 // audit tail
+  bool follow = false;                    // audit tail
+  std::string tool_filter;                // audit tail
+  std::string request_id;                 // explain
+
+  std::filesystem::path script;           // run
+  std::vector<std::string> script_args;   // run
+};
+
+/// Either what to do, or the exit code and text of a parse that ended (--help, --version, a mistake).
+struct ParsedCommandLine {
+  Options options;
+  bool finished = false;
+  int exit_code = 0;
+};
+
+ParsedCommandLine parse_command_line(int argc, char** argv);
+
+/// "DIR[:name][:rw]" as an entry of "mounts".
+Result<json::object> parse_mount_flag(const std::string& text);
+
+/// True in a Docker container, where loopback is not what people reach.
+bool is_container();
+
+}  // namespace relay::app

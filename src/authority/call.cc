@@ -1,0 +1,21 @@
+#include "authority/call.h"
+
+namespace relay::authority {
+
+std::string client_id(const Caller& caller) {
+  if (!caller.principal.empty() && caller.principal != "local") return caller.principal;
+  return caller.client_name.empty() ? "local" : "local/" + caller.client_name;
+}
+
+Sha256 digest_of(const Call& call) {
+  constexpr std::string_view kSeparator("\0", 1);
+  Sha256Stream stream;
+  stream.update(call.tool);
+  stream.update(kSeparator);
+  stream.update(call.policy_text);
+  stream.update(kSeparator);
+  stream.update(json::write_canonical(call.args));
+  return stream.finish();
+}
+
+}  // namespace relay::authority

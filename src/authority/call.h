@@ -1,0 +1,36 @@
+// Call: one thing that somebody wants done, as a plain value. Tools, resources and prompts are all calls.
+//
+// policy_text is everything the executor will see, spelled as text: the command and its stdin and its
+// environment, the code, the paths, the hosts. Deny patterns are matched against "<tool> <policy_text>", so what is not
+// in it cannot be denied; a toolset that leaves something out has a hole.
+#pragma once
+
+#include <string>
+
+#include "authority/caller.h"
+#include "authority/tier.h"
+#include "base/digest.h"
+#include "base/json.h"
+
+namespace relay::authority {
+
+/// The name that rules and audit lines use: the principal, or "local/<what the client calls itself>" where nobody was
+/// authenticated. The second half is the client's own claim: a rule on it is for clients that cooperate.
+std::string client_id(const Caller& caller);
+
+struct Call {
+  std::string request_id;  // ours, unique: "req_" and hex; the key for `relay explain`
+  Caller caller;
+  std::string toolset;     // "code", "files", "resource", "prompt"
+  std::string tool;        // "run_js", "resource:results", "prompt:guide"
+  Tier tier = Tier::reversible;
+  std::string policy_text;
+  json::value args;        // as the client sent them
+  std::string parent;      // the request id of the run that makes this call; empty at the top
+};
+
+/// SHA-256(tool \0 policy_text \0 canonical JSON of args): the same call, and nothing but the same call,
+/// has the same digest. Confirmations are bound to it.
+Sha256 digest_of(const Call& call);
+
+}  // namespace relay::authority

@@ -1,0 +1,35 @@
+// Log: one line for people and machines about something that happened. app/ makes the real one; nothing else writes
+// to stderr. What is secret never becomes a field: callers pass ids, names and numbers, not payloads.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+
+namespace relay {
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error };
+
+using LogField = std::pair<std::string_view, json::value>;
+
+class Log {
+ public:
+  virtual ~Log() = default;
+  virtual void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) = 0;
+
+  void debug(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::debug, message, fields); }
+  void info(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::info, message, fields); }
+  void warn(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::warn, message, fields); }
+  void error(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::error, message, fields); }
+};
+
+/// For tests and tools that stay quiet.
+class NullLog final : public Log {
+ public:
+  void write(LogLevel, std::string_view, std::initializer_list<LogField>) override {}
+};
+
+}  // namespace relay

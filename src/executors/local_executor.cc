@@ -1,0 +1,147 @@
+#include "executors/local_executor.h"
+
+#include <fmt/format.h>
+
+#include "executors/run_channel.h"
+
+namespace relay::executors {
+namespace {
+
+using std::chrono::steady_clock;
+
+// Kills the child when the run is left in any way that does not keep it.
+class ChildGuard {
+ public:
+  explicit ChildGuard(std::shared_ptr<RunChild> child) : child_(std::move(child)) {}
+  ChildGuard(const ChildGuard&) = delete;
+  ChildGuard& operator=(const ChildGuard&) = delete;
+  ~ChildGuard() {
+    if (child_) child_->kill();
+  }
+  void keep() { child_.reset(); }
+
+ private:
+  std::shared_ptr<RunChild> child_;
+};
+
+// Returns the session to its table even if the run is unwound.
+class SessionGuard {
+ public:
+  SessionGuard(SessionTable& table, SessionKey key, Language language) : table_(table), key_(std::move(key)), language_(language) {}
+  SessionGuard(const SessionGuard&) = delete;
+  SessionGuard& operator=(const SessionGuard&) = delete;
+  ~SessionGuard() { table_.give_back(key_, language_, std::move(child), std::move(lost_because)); }
+
+  std::shared_ptr<RunChild> child;
+  std::string lost_because = "its last run was cancelled";
+
+ private:
+  SessionTable& table_;
+  SessionKey key_;
+  Language language_;
+};
+
+std::string loss(const RunOutcome& outcome) {
+  return outcome.error ? "its last run was ended: " + outcome.error->message : "its process ended with its last run";
+}
+
+std::string_view title(Language language) {
+  return language == Language::js ? "JavaScript" : "Python";
+}
+
+}  // namespace
+
+LocalExecutor::LocalExecutor(io::Executor executor, const Clock& clock, LocalConfig config)
+    : executor_(executor), config_(std::move(config)), queue_(RunQueue::make(executor, config_.queue)), sessions_(clock, config_.sessions) {}
+
+LocalExecutor::~LocalExecutor() {
+  stop();
+}
+
+void LocalExecutor::stop() {
+  sessions_.clear();
+  for (auto& [language, runtime] : runtimes_) {
+    runtime.pool->close();
+    runtime.zygote->stop();
+  }
+}
+
+LocalExecutor::Runtime& LocalExecutor::runtime(Language language) {
+  Runtime& runtime = runtimes_[language];
+  if (runtime.zygote) return runtime;
+  const ZygoteSpec spec{config_.zygote_program, std::string(name_of(language)), config_.runtime_dir, config_.walls};
+  runtime.zygote = Zygote::start(executor_, spec);
+  runtime.pool = ReadyPool::make(executor_, runtime.zygote, config_.ready_children);
+  return runtime;
+}
+
+void LocalExecutor::start(Language language) {
+  runtime(language);
+}
+
+Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, RunObserver& observer) {
+  const Runtime& used = runtime(language);
+  const std::shared_ptr<ReadyPool> pool = used.pool;
+  if (used.zygote->status().phase != ZygotePhase::ready) observer.on_progress(fmt::format("starting the {} runtime", title(language)));
+  RELAY_CO_TRY(RunChild child, co_await pool->take());
+  co_return std::make_shared<RunChild>(std::move(child));
+}
+
+Task<RunOutcome> LocalExecutor::run_fresh(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+  RELAY_CO_TRY(const std::shared_ptr<RunChild> child, co_await take_child(request.language(), observer));
+  const ChildGuard guard(child);
+  RunChannel channel(executor_, child, std::move(calls), observer);
+  RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
+  co_return std::move(result.outcome);
+}
+
+Task<RunOutcome> LocalExecutor::run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+  RELAY_CO_TRY(SessionTable::Lease lease, sessions_.take(*request.session, request.language(), request.session_start));
+  SessionGuard session(sessions_, *request.session, request.language());
+  session.lost_because.clear();
+  // A child that spoke out of turn since its last run is not trusted with the next one.
+  if (lease.child && !lease.child->quiet()) lease.child.reset();
+  if (!lease.child) {
+    RELAY_CO_TRY(lease.child, co_await take_child(request.language(), observer));
+  }
+  session.lost_because = "its last run was cancelled";
+  ChildGuard guard(lease.child);
+  RunChannel channel(executor_, lease.child, std::move(calls), observer);
+  RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
+  result.outcome.session_note = std::move(lease.note);
+  session.lost_because.clear();
+  if (result.fate == ChildFate::waits) {
+    guard.keep();
+    session.child = lease.child;
+  } else {
+    session.lost_because = loss(result.outcome);
+  }
+  co_return std::move(result.outcome);
+}
+
+Task<RunOutcome> LocalExecutor::run(RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+  const steady_clock::time_point asked = steady_clock::now();
+  if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max) observer.on_progress("waiting for a free place to run");
+  RELAY_CO_TRY(const RunQueue::Ticket ticket, co_await queue_->enter());
+  const double queued_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count();
+  Result<RunOutcome> outcome = request.session ? co_await run_in_session(request, std::move(calls), observer, std::move(stop))
+                                               : co_await run_fresh(request, std::move(calls), observer, std::move(stop));
+  ++runs_;
+  if (outcome) outcome->usage.queued_ms = queued_ms;
+  co_return outcome;
+}
+
+LocalStatus LocalExecutor::status() const {
+  LocalStatus status;
+  for (const auto& [language, runtime] : runtimes_) {
+    status.runtimes.push_back({language, runtime.zygote->status(), runtime.pool->ready()});
+    status.leaked_children += runtime.zygote->leaked_children();
+  }
+  status.running = queue_->running();
+  status.waiting = queue_->waiting();
+  status.sessions = sessions_.size();
+  status.runs = runs_;
+  return status;
+}
+
+}  // namespace relay::executors

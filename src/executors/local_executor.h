@@ -1,0 +1,82 @@
+// LocalExecutor: runs code in children of the zygotes on this machine.
+//
+// One queue in front of both languages; behind it a zygote and a pool of ready children for each. The zygotes boot
+// in the background when start() is called, or on the first run that needs them. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "executors/ready_pool.h"
+#include "executors/run.h"
+#include "executors/run_queue.h"
+#include "executors/session_table.h"
+#include "executors/zygote.h"
+
+namespace relay::executors {
+
+struct LocalConfig {
+  std::string zygote_program;  // path of relay-zygote
+  std::string runtime_dir;
+  sandbox::WallLevel walls = sandbox::WallLevel::full;
+  std::size_t ready_children = limits::kReadyChildren;
+  RunQueue::Bounds queue;
+  SessionTable::Bounds sessions;
+};
+
+/// For server_info, doctor and metrics.
+struct LocalStatus {
+  struct Runtime {
+    Language language;
+    ZygoteStatus zygote;
+    std::size_t ready = 0;
+  };
+  std::vector<Runtime> runtimes;  // that were started
+  std::size_t running = 0;
+  std::size_t waiting = 0;
+  std::size_t sessions = 0;
+  std::uint64_t runs = 0;             // ended, whatever way
+  std::size_t leaked_children = 0;    // alive in the kernel and unknown to us: must be 0
+};
+
+class LocalExecutor {
+ public:
+  LocalExecutor(io::Executor executor, const Clock& clock, LocalConfig config);
+  ~LocalExecutor();
+
+  /// Boots the language's zygote in the background, so that the first run need not wait for it.
+  void start(Language language);
+  /// One run, from the queue to the outcome. Whatever the guest does is an outcome; an Error means that it could not
+  /// be run: busy, or a runtime that does not start. Cancelling the coroutine kills the child; `stop` does so too,
+  /// and still gives an outcome with the output so far.
+  Task<RunOutcome> run(RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
+  /// Kills everything.
+  void stop();
+
+  [[nodiscard]] LocalStatus status() const;
+  [[nodiscard]] SessionTable& sessions() { return sessions_; }
+
+ private:
+  struct Runtime {
+    std::shared_ptr<Zygote> zygote;
+    std::shared_ptr<ReadyPool> pool;
+  };
+
+  Runtime& runtime(Language language);
+  Task<RunOutcome> run_fresh(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
+  Task<RunOutcome> run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
+  Task<std::shared_ptr<RunChild>> take_child(Language language, RunObserver& observer);
+
+  io::Executor executor_;
+  LocalConfig config_;
+  std::shared_ptr<RunQueue> queue_;
+  SessionTable sessions_;
+  std::map<Language, Runtime> runtimes_;
+  std::uint64_t runs_ = 0;
+};
+
+}  // namespace relay::executors

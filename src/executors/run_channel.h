@@ -1,0 +1,41 @@
+// RunChannel: one run on one child, from the start frame to the outcome.
+//
+// The deadline is a timer that kills the child, whatever the guest and relay are doing; the run then ends like any run
+// whose child has gone. Host calls run beside each other, each as its own task; what is in flight when the run ends is
+// cancelled. Calls keep a share of the HostCalls, so nothing that is slow to unwind can hold up the outcome.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "executors/run.h"
+#include "executors/run_child.h"
+
+namespace relay::executors {
+
+/// What is left of the child afterwards.
+enum class ChildFate : std::uint8_t {
+  waits,  // said `done` in good order and can serve the next run of its session
+  ended,  // was killed, died, or must not be trusted any more
+};
+
+struct ChannelResult {
+  RunOutcome outcome;
+  ChildFate fate = ChildFate::ended;
+};
+
+class RunChannel {
+ public:
+  RunChannel(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls, RunObserver& observer);
+  ~RunChannel();
+
+  /// The run's wall clock begins here.
+  Task<ChannelResult> run(const RunRequest& request, RunStop stop);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace relay::executors

@@ -1,0 +1,110 @@
+#include "executors/session_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace relay::executors {
+
+Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Language language, SessionStart start) {
+  if (key.name.empty() || key.name.size() > limits::kSessionNameBytes)
+    return fail(invalid(fmt::format("a session name has 1 to {} bytes", limits::kSessionNameBytes)));
+  sweep();
+  auto entry = sessions_.find({key, language});
+  if (entry == sessions_.end()) {
+    RELAY_CHECK(make_room(key.principal));
+    entry = sessions_.try_emplace({key, language}).first;
+  }
+  Session& session = entry->second;
+  if (session.busy) return fail(busy(fmt::format("session \"{}\" is running another call; wait for it, or use another name", key.name)));
+  if (start == SessionStart::reset) session.child.reset();
+  if (session.child && !session.child->alive()) {
+    session.child.reset();
+    session.lost_because = "its process ended while it was idle";
+  }
+  Lease lease{session.child, {}};
+  if (!lease.child && !session.lost_because.empty() && start == SessionStart::keep)
+    lease.note = fmt::format("session \"{}\" starts afresh: {}; its variables are gone", key.name, session.lost_because);
+  session.lost_because.clear();
+  session.busy = true;
+  session.used = clock_.mono();
+  return lease;
+}
+
+void SessionTable::give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child, std::string lost_because) {
+  const auto entry = sessions_.find({key, language});
+  if (entry == sessions_.end()) return;
+  Session& session = entry->second;
+  session.busy = false;
+  session.used = clock_.mono();
+  ++session.runs;
+  if (std::exchange(session.forget, false)) {
+    sessions_.erase(entry);
+    return;
+  }
+  session.child = std::move(child);
+  session.lost_because = std::move(lost_because);
+}
+
+bool SessionTable::reset(const SessionKey& key) {
+  bool found = false;
+  for (const Language language : {Language::js, Language::py}) {
+    const auto entry = sessions_.find({key, language});
+    if (entry == sessions_.end()) continue;
+    found = true;
+    if (entry->second.busy) entry->second.forget = true;
+    else sessions_.erase(entry);
+  }
+  return found;
+}
+
+void SessionTable::drop(std::string_view principal) {
+  for (auto entry = sessions_.begin(); entry != sessions_.end();) {
+    const bool theirs = entry->first.session.principal == principal;
+    if (theirs && entry->second.busy) entry->second.forget = true;
+    entry = theirs && !entry->second.busy ? sessions_.erase(entry) : std::next(entry);
+  }
+}
+
+void SessionTable::sweep() {
+  const MonoTime now = clock_.mono();
+  std::erase_if(sessions_, [&](const auto& entry) { return !entry.second.busy && now - entry.second.used > bounds_.idle; });
+}
+
+std::size_t SessionTable::count(std::string_view principal) const {
+  return static_cast<std::size_t>(std::ranges::count_if(sessions_, [&](const auto& entry) { return entry.first.session.principal == principal; }));
+}
+
+// The longest idle one, of one principal or of all.
+bool SessionTable::evict_idle(const std::optional<std::string_view>& principal) {
+  auto oldest = sessions_.end();
+  for (auto entry = sessions_.begin(); entry != sessions_.end(); ++entry) {
+    if (entry->second.busy || (principal && entry->first.session.principal != *principal)) continue;
+    if (oldest == sessions_.end() || entry->second.used < oldest->second.used) oldest = entry;
+  }
+  if (oldest == sessions_.end()) return false;
+  sessions_.erase(oldest);
+  return true;
+}
+
+Result<void> SessionTable::make_room(std::string_view principal) {
+  if (count(principal) >= bounds_.per_principal && !evict_idle(principal))
+    return fail(busy(fmt::format("all {} sessions of this client are busy", bounds_.per_principal)));
+  if (sessions_.size() >= bounds_.total && !evict_idle(std::nullopt))
+    return fail(busy(fmt::format("all {} sessions are busy", bounds_.total)));
+  return {};
+}
+
+std::vector<SessionInfo> SessionTable::list(std::string_view principal) const {
+  std::vector<SessionInfo> infos;
+  for (const auto& [key, session] : sessions_) {
+    if (key.session.principal != principal) continue;
+    const char* state = session.busy ? "busy" : session.child ? "idle" : "lost";
+    const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.mono() - session.used);
+    infos.push_back({key.session.name, key.language, state, session.runs, idle});
+  }
+  return infos;
+}
+
+}  // namespace relay::executors

@@ -1,0 +1,85 @@
+// SessionTable: named sessions, each with the child that keeps its variables.
+//
+// A session belongs to a principal and a language; nobody else can name it. It is idle, busy (a run uses its child), or lost (its
+// child was killed: the next run of that name starts afresh and is told why). Idle ones end after a while, and when
+// there are too many the longest idle one goes first.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "executors/run.h"
+#include "executors/run_child.h"
+
+namespace relay::executors {
+
+struct SessionInfo {
+  std::string name;
+  Language language = Language::js;
+  std::string state;  // idle, busy, lost
+  std::uint64_t runs = 0;
+  std::chrono::milliseconds idle{0};
+};
+
+class SessionTable {
+ public:
+  struct Bounds {
+    std::size_t total = limits::kGuestSessions;
+    std::size_t per_principal = limits::kGuestSessionsPerPrincipal;
+    std::chrono::steady_clock::duration idle = limits::kGuestSessionIdle;
+  };
+
+  SessionTable(const Clock& clock, const Bounds& bounds) : clock_(clock), bounds_(bounds) {}
+
+  struct Lease {
+    std::shared_ptr<RunChild> child;  // null: the session needs a fresh one
+    std::string note;                 // why earlier variables are gone
+  };
+
+  /// Takes the session for one run; makes it when it is new. Fails when it is busy, or when there are too many.
+  Result<Lease> take(const SessionKey& key, Language language, SessionStart start);
+  /// After the run: with the child that waits for the next one, or with the reason why there is none.
+  void give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child, std::string lost_because);
+
+  /// Ends the session and forgets its variables. False when there is none of that name.
+  bool reset(const SessionKey& key);
+  /// Ends all of a principal's.
+  void drop(std::string_view principal);
+  /// Ends those that have been idle too long.
+  void sweep();
+  void clear() { sessions_.clear(); }
+
+  [[nodiscard]] std::vector<SessionInfo> list(std::string_view principal) const;
+  [[nodiscard]] std::size_t size() const { return sessions_.size(); }
+
+ private:
+  struct Key {
+    SessionKey session;
+    Language language;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Session {
+    std::shared_ptr<RunChild> child;
+    bool busy = false;
+    bool forget = false;  // reset while busy: the child is not kept
+    std::string lost_because;
+    std::uint64_t runs = 0;
+    MonoTime used;
+  };
+
+  Result<void> make_room(std::string_view principal);
+  [[nodiscard]] std::size_t count(std::string_view principal) const;
+  bool evict_idle(const std::optional<std::string_view>& principal);
+
+  const Clock& clock_;
+  Bounds bounds_;
+  std::map<Key, Session> sessions_;
+};
+
+}  // namespace relay::executors

@@ -1,0 +1,208 @@
+#include "policy/engine.h"
+
+#include <re2/re2.h>
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "policy/glob.h"
+
+namespace relay::policy {
+
+using authority::Call;
+using authority::Decision;
+using authority::Tier;
+using authority::Verdict;
+
+namespace {
+
+using Patterns = std::vector<std::unique_ptr<RE2>>;
+
+// Quiet: what RE2 thinks of a pattern goes into our own problem list. Latin-1 would let bytes through that UTF-8 matching
+// skips, but patterns are written by people in UTF-8; policy_text is made valid before it comes here.
+RE2::Options pattern_options() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(static_cast<std::int64_t>(limits::kPatternMemoryBytes));
+  options.set_dot_nl(true);  // a newline in a script must not hide what follows it
+  return options;
+}
+
+Patterns compile(const std::vector<std::string>& texts, std::string_view path, std::vector<Problem>& problems) {
+  Patterns out;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    auto pattern = std::make_unique<RE2>(texts[i], pattern_options());
+    if (!pattern->ok())
+      problems.push_back({fmt::format("{}[{}]", path, i), fmt::format("not a valid RE2 pattern: {}", pattern->error())});
+    out.push_back(std::move(pattern));
+  }
+  return out;
+}
+
+const RE2* find_match(const Patterns& patterns, std::string_view probe) {
+  for (const auto& pattern : patterns)
+    if (RE2::PartialMatch(re2::StringPiece(probe.data(), probe.size()), *pattern)) return pattern.get();
+  return nullptr;
+}
+
+void add_rung(Decision& decision, std::string_view name, bool matched, std::string detail = {}) {
+  decision.ladder.push_back({std::string(name), matched, std::move(detail)});
+}
+
+void decide_here(Decision& decision, Verdict verdict, std::string reason) {
+  decision.verdict = verdict;
+  decision.deciding = decision.ladder.size() - 1;
+  decision.reason = std::move(reason);
+}
+
+struct MatchedRules {
+  const Rule* deny = nullptr;
+  const Rule* confirm = nullptr;
+  const Rule* allow = nullptr;
+  bool any = false;
+};
+
+std::string describe_rule(const Rule& rule, std::string_view effect) {
+  std::string text = fmt::format("{} tool={} client={}", effect, rule.tool.empty() ? "*" : rule.tool,
+                                 rule.client.empty() ? "*" : rule.client);
+  if (!rule.reason.empty()) text += fmt::format(" ({})", rule.reason);
+  return text;
+}
+
+std::string reason_of(const Rule& rule, std::string_view otherwise) {
+  return rule.reason.empty() ? std::string(otherwise) : rule.reason;
+}
+
+MatchedRules match_rules(const std::vector<Rule>& rules, const Call& call, Tier& tier) {
+  MatchedRules matched;
+  if (rules.empty()) return matched;
+  const std::string client = authority::client_id(call.caller);
+  for (const Rule& rule : rules) {
+    if (!glob_matches(rule.tool, call.tool) || !glob_matches(rule.client, client)) continue;
+    matched.any = true;
+    if (rule.tier) tier = std::max(tier, *rule.tier);
+    const Rule*& slot = rule.effect == Effect::deny      ? matched.deny
+                        : rule.effect == Effect::confirm ? matched.confirm
+                                                         : matched.allow;
+    if (!slot) slot = &rule;
+  }
+  return matched;
+}
+
+}  // namespace
+
+struct Engine::Compiled {
+  Rules rules;
+  Patterns deny;
+  Patterns allow;
+  bool broken = false;  // a pattern did not compile: an engine that cannot read its rules admits nothing
+
+  [[nodiscard]] std::string probe(const Call& call) const {
+    if (deny.empty() && allow.empty()) return {};
+    return call.policy_text.empty() ? call.tool : fmt::format("{} {}", call.tool, call.policy_text);
+  }
+  [[nodiscard]] bool denied_by_list(Decision& decision, std::string_view probe) const;
+  [[nodiscard]] bool denied_by_mode(Decision& decision, std::string_view probe, const MatchedRules& matched) const;
+  void ask_for_confirmation(Decision& decision, const MatchedRules& matched) const;
+};
+
+bool Engine::Compiled::denied_by_list(Decision& decision, std::string_view probe) const {
+  if (broken) {
+    add_rung(decision, "deny list", true, "a pattern does not compile");
+    decide_here(decision, Verdict::deny, "the policy has errors, so nothing is admitted");
+    return true;
+  }
+  const RE2* match = find_match(deny, probe);
+  add_rung(decision, "deny list", match != nullptr, match ? match->pattern() : std::string());
+  if (match) decide_here(decision, Verdict::deny, "matched the deny list (policy.deny)");
+  return match != nullptr;
+}
+
+bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe, const MatchedRules& matched) const {
+  const int tier = authority::number(decision.tier);
+  const auto refuse = [&](std::string reason) {
+    add_rung(decision, "mode", true, fmt::format("{} refuses tier {}", name(rules.mode), tier));
+    decide_here(decision, Verdict::deny, std::move(reason));
+    return true;
+  };
+  const auto admit = [&](std::string detail) {
+    add_rung(decision, "mode", true, std::move(detail));
+    decide_here(decision, Verdict::allow, "permitted");
+    return false;
+  };
+  switch (rules.mode) {
+    case Mode::open:
+      return admit("open");
+    case Mode::readonly:
+      if (decision.tier == Tier::read_only) return admit("readonly");
+      return refuse(fmt::format("readonly mode admits tier 0 only, this is tier {}", tier));
+    case Mode::guarded:
+      if (decision.tier < Tier::stateful) return admit("guarded");
+      if (matched.allow) return admit("guarded, an allow rule matched");
+      if (const RE2* match = find_match(allow, probe)) return admit(fmt::format("guarded, allowed by {}", match->pattern()));
+      return refuse("guarded mode needs a match in policy.allow for tier 2 and above");
+  }
+  return refuse("unknown mode");
+}
+
+void Engine::Compiled::ask_for_confirmation(Decision& decision, const MatchedRules& matched) const {
+  const bool by_tier = rules.confirm_tier3 && decision.tier == Tier::irreversible;
+  if (!by_tier && !matched.confirm) return add_rung(decision, "confirmation", false);
+  add_rung(decision, "confirmation", true, matched.confirm ? describe_rule(*matched.confirm, "confirm") : "tier 3");
+  decide_here(decision, Verdict::confirm,
+              matched.confirm ? reason_of(*matched.confirm, "a rule asks for confirmation") : "this cannot be undone");
+}
+
+Engine::Engine(std::unique_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Engine Engine::make(Rules rules, std::string_view path, std::vector<Problem>& problems) {
+  const std::size_t before = problems.size();
+  auto compiled = std::make_unique<Compiled>();
+  compiled->deny = compile(rules.deny, fmt::format("{}.deny", path), problems);
+  compiled->allow = compile(rules.allow, fmt::format("{}.allow", path), problems);
+  compiled->broken = problems.size() > before;
+  compiled->rules = std::move(rules);
+  return Engine(std::move(compiled));
+}
+
+const Rules& Engine::rules() const {
+  return compiled_->rules;
+}
+
+Decision Engine::decide(const Call& call) const {
+  Decision decision;
+  decision.tier = call.tier;
+  decision.ladder.reserve(4);
+  const MatchedRules matched = match_rules(compiled_->rules.rules, call, decision.tier);
+  const std::string probe = compiled_->probe(call);
+  if (compiled_->denied_by_list(decision, probe)) return decision;
+  add_rung(decision, "rules", matched.any, matched.deny ? describe_rule(*matched.deny, "deny") : std::string());
+  if (matched.deny) {
+    decide_here(decision, Verdict::deny, reason_of(*matched.deny, "a rule denies this tool to this client"));
+    return decision;
+  }
+  if (compiled_->denied_by_mode(decision, probe, matched)) return decision;
+  compiled_->ask_for_confirmation(decision, matched);
+  return decision;
+}
+
+Admission Engine::admit(Call call) const {
+  Decision decision = decide(call);
+  if (decision.verdict != Verdict::allow) return Refusal{std::move(call), std::move(decision)};
+  return authority::Grant(std::move(call), std::move(decision));
+}
+
+Admission Engine::admit_confirmed(Call call, Confirmed confirmed) const {
+  Decision decision = decide(call);
+  if (decision.verdict == Verdict::confirm && confirmed.digest() == authority::digest_of(call)) {
+    decision.ladder.back().detail += fmt::format(", confirmed by {}", confirmed.how());
+    decide_here(decision, Verdict::allow, "confirmed");
+  }
+  if (decision.verdict != Verdict::allow) return Refusal{std::move(call), std::move(decision)};
+  return authority::Grant(std::move(call), std::move(decision));
+}
+
+}  // namespace relay::policy

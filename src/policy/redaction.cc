@@ -1,0 +1,200 @@
+#include "policy/redaction.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "policy/secret_shapes.h"
+
+namespace relay::policy {
+namespace {
+
+// A replacement can bring together what was apart, which may look like a secret again. Real text settles at once;
+// the bound is for text that was made to not settle.
+constexpr int kRounds = 8;
+
+// False when there was nothing to replace; out is untouched then.
+bool redact_once(std::string_view text, std::string& out) {
+  SecretScanner scanner(text);
+  std::size_t copied = 0;
+  bool changed = false;
+  while (const auto secret = scanner.next()) {
+    if (!changed) out.clear();
+    changed = true;
+    out.append(text.substr(copied, secret->begin - copied));
+    out.append(kRedacted);
+    copied = secret->end;
+  }
+  if (changed) out.append(text.substr(copied));
+  return changed;
+}
+
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+std::size_t count_chars(std::string_view text) {
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
+}
+std::size_t bytes_of_chars(std::string_view text, std::size_t chars) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at)
+    if (!is_continuation(text[at]) && chars-- == 0) break;
+  return at;
+}
+
+constexpr char kHex[] = "0123456789abcdef";
+
+void append_escape(std::string& out, char c) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    default:
+      out += "\\u00";
+      out += kHex[static_cast<unsigned char>(c) >> 4U];
+      out += kHex[static_cast<unsigned char>(c) & 15U];
+  }
+}
+
+bool needs_escape(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+class ArgsWriter {
+ public:
+  explicit ArgsWriter(std::string& out) : out_(out), limit_(out.size() + limits::kAuditArgsBytes) {}
+
+  void write(const json::value& value) {
+    if (const auto* members = value.if_object()) return write_object(*members);
+    if (const auto* items = value.if_array()) return write_array(*items);
+    if (const auto* text = value.if_string()) return append_json_string(out_, redact_for_audit(json::view(*text)));
+    out_ += json::write(value);
+  }
+
+ private:
+  [[nodiscard]] bool full() const { return out_.size() > limit_; }
+
+  struct Member {
+    std::string key;  // as it is written: the order of the canonical form goes by it
+    const boost::json::key_value_pair* source;
+  };
+
+  // Two secrets used as keys would both become the placeholder; a member must not vanish because of that.
+  static bool make_unique(std::vector<Member>& members) {
+    bool changed = false;
+    for (std::size_t i = members.size(); i-- > 1;) {
+      if (members[i].key != members[i - 1].key) continue;
+      members[i].key += fmt::format("#{}", i);
+      changed = true;
+    }
+    return changed;
+  }
+
+  static std::vector<Member> sorted_members(const json::object& object) {
+    std::vector<Member> members;
+    members.reserve(object.size());
+    for (const auto& member : object)
+      members.push_back({redact_for_audit({member.key().data(), member.key().size()}), &member});
+    std::ranges::sort(members, {}, [](const Member& member) { return std::pair(std::string_view(member.key), member.source); });
+    if (make_unique(members)) std::ranges::sort(members, {}, &Member::key);
+    return members;
+  }
+
+  void write_object(const json::object& object) {
+    const std::vector<Member> members = sorted_members(object);
+    out_ += '{';
+    std::size_t written = 0;
+    for (; written < members.size() && !full(); ++written) write_member(members[written], written);
+    // The marker extends the last key that is there, which is where it belongs in the order.
+    if (written < members.size()) {
+      const std::string_view last = written > 0 ? std::string_view(members[written - 1].key) : std::string_view();
+      if (written > 0) out_ += ',';
+      append_json_string(out_, fmt::format("{}...(+{})", last, members.size() - written));
+      out_ += ":null";
+    }
+    out_ += '}';
+  }
+
+  void write_member(const Member& member, std::size_t index) {
+    if (index > 0) out_ += ',';
+    append_json_string(out_, member.key);
+    out_ += ':';
+    const json::value& value = member.source->value();
+    const std::string_view name(member.source->key().data(), member.source->key().size());
+    if (is_secret_name(name) && !value.is_null() && !value.is_bool()) return append_json_string(out_, kRedacted);
+    write(value);
+  }
+
+  void write_array(const json::array& items) {
+    out_ += '[';
+    std::size_t written = 0;
+    for (; written < items.size() && !full(); ++written) {
+      if (written > 0) out_ += ',';
+      write(items[written]);
+    }
+    if (written < items.size()) out_ += fmt::format("{}\"...(+{})\"", written > 0 ? "," : "", items.size() - written);
+    out_ += ']';
+  }
+
+  std::string& out_;
+  std::size_t limit_;
+};
+
+}  // namespace
+
+std::string redact(std::string_view text) {
+  std::string current(text);
+  std::string next;
+  for (int round = 0; round < kRounds && redact_once(current, next) && next != current; ++round) std::swap(current, next);
+  return current;
+}
+
+std::string redact_for_audit(std::string_view value) {
+  const std::string_view window = utf8_prefix(value, limits::kAuditValueChars + limits::kAuditScanBytes);
+  std::string text = redact(window);
+  const std::size_t shown = bytes_of_chars(text, limits::kAuditValueChars);
+  const std::size_t missing = count_chars(std::string_view(text).substr(shown)) + count_chars(value.substr(window.size()));
+  if (missing == 0) return text;
+  text.resize(shown);
+  return text + fmt::format("...(+{})", missing);
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const auto special = std::ranges::find_if(text, needs_escape);
+    const auto plain = static_cast<std::size_t>(special - text.begin());
+    out.append(text.substr(0, plain));
+    if (plain == text.size()) break;
+    append_escape(out, text[plain]);
+    text.remove_prefix(plain + 1);
+  }
+  out += '"';
+}
+
+void append_redacted_json(std::string& out, const json::value& value) {
+  ArgsWriter(out).write(value);
+}
+
+}  // namespace relay::policy

@@ -1,0 +1,31 @@
+// Redaction: what is written down about a call never holds a secret.
+//
+// Text keeps its structure (`password=[REDACTED]`, `://user:[REDACTED]@host`), bare tokens vanish whole. Redacting twice gives
+// the same text. The shapes are in secret_shapes.h; docs/formats/audit_log.md lists the categories.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace relay::policy {
+
+inline constexpr std::string_view kRedacted = "[REDACTED]";
+
+/// Every secret in the text becomes the placeholder.
+std::string redact(std::string_view text);
+
+/// For one value of an audit line: scrubs the first 500 characters and 16 KiB beyond, then cuts to 500 characters
+/// and says how many are missing: "...(+1234)".
+std::string redact_for_audit(std::string_view value);
+
+/// Appends "text" as JSON, escaping what JSON demands and nothing else (the bytes that Python's
+/// json.dumps(ensure_ascii=False) writes): the audit chain hashes them.
+void append_json_string(std::string& out, std::string_view text);
+
+/// Appends the value as compact JSON with sorted keys: strings and keys scrubbed and cut, values under a secret's
+/// name replaced. Past kAuditArgsBytes the rest is left out, and counted.
+void append_redacted_json(std::string& out, const json::value& value);
+
+}  // namespace relay::policy

@@ -1,0 +1,74 @@
+#include "tools/code_arguments.h"
+
+namespace relay::tools {
+namespace {
+
+std::string text(const json::object& object, std::string_view key) {
+  return std::string(json::find_string(object, key).value_or(""));
+}
+
+// The schemas are sent with every tool list, so they say what a model needs and no more.
+#define RELAY_CODE_SCHEMA(packages)                                                                                        \
+  R"({"type":"object","required":["code"],"additionalProperties":false,"properties":{)"                                    \
+  R"("code":{"type":"string"},"stdin":{"type":"string"},"args":{"type":"array","items":{"type":"string"}},)"              \
+  R"("env":{"type":"object","additionalProperties":{"type":"string"}},"cwd":{"type":"string"},)" packages                  \
+  R"("session":{"type":"string","maxLength":64,"description":"keep variables for the next call of that name"},)"          \
+  R"("reset":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1},)"                                              \
+  R"("policy":{"type":"object","description":"narrower network, filesystem, limits"},)"                                   \
+  R"("executor":{"enum":["local","browser"]}}})"
+
+constexpr std::string_view kJsSchema = RELAY_CODE_SCHEMA(
+    R"("npm":{"type":"object","properties":{"dependencies":{"type":"object","additionalProperties":{"type":"string"}}}},)");
+constexpr std::string_view kPySchema = RELAY_CODE_SCHEMA(
+    R"("pip":{"type":"object","properties":{"requirements":{"type":"array","items":{"type":"string"}},"wheelUrls":{"type":"array","items":{"type":"string"}}}},)");
+#undef RELAY_CODE_SCHEMA
+
+constexpr std::string_view kOutputSchema =
+    R"({"type":"object","required":["exitCode","stdout","stderr","runId"],"properties":{"exitCode":{"type":"integer"},)"
+    R"("stdout":{"type":"string"},"stderr":{"type":"string"},"value":{},"error":{"type":"object"},"artifacts":{"type":"array"},)"
+    R"("usage":{"type":"object"},"runId":{"type":"string"},"executor":{"type":"string"}}})";
+
+}  // namespace
+
+std::string_view code_input_schema(executors::Language language) {
+  switch (language) {
+    case executors::Language::js:
+      return kJsSchema;
+    case executors::Language::py:
+      return kPySchema;
+  }
+  return kJsSchema;
+}
+
+std::string_view code_output_schema() {
+  return kOutputSchema;
+}
+
+CodeArguments read_code_arguments(const json::object& arguments, executors::Language language) {
+  CodeArguments out;
+  out.code = text(arguments, "code");
+  out.stdin_text = text(arguments, "stdin");
+  if (const json::array* args = json::find_array(arguments, "args"))
+    for (const json::value& item : *args) out.args.emplace_back(item.as_string());
+  if (const json::object* env = json::find_object(arguments, "env"))
+    for (const auto& member : *env) out.env.emplace(member.key(), member.value().as_string());
+  if (const auto cwd = json::find_string(arguments, "cwd")) out.cwd = *cwd;
+  if (const json::object* packages = json::find_object(arguments, language == executors::Language::js ? "npm" : "pip")) out.packages = *packages;
+  if (const json::object* policy = json::find_object(arguments, "policy")) out.policy = *policy;
+  out.session = text(arguments, "session");
+  if (json::find_bool(arguments, "reset").value_or(false)) out.session_start = executors::SessionStart::reset;
+  if (const auto timeout = json::find_int(arguments, "timeoutMs")) out.timeout = std::chrono::milliseconds(*timeout);
+  out.executor = text(arguments, "executor");
+  return out;
+}
+
+std::string code_policy_text(const json::object& arguments) {
+  std::string out;
+  for (const std::string_view key : {"code", "stdin"})
+    if (const auto part = json::find_string(arguments, key)) out.append(*part).push_back('\n');
+  for (const std::string_view key : {"args", "env", "npm", "pip"})
+    if (const json::value* part = json::find(arguments, key)) out.append(json::write(*part)).push_back('\n');
+  return out;
+}
+
+}  // namespace relay::tools

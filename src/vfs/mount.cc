@@ -1,0 +1,117 @@
+#include "vfs/mount.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "vfs/dir_reader.h"
+#include "vfs/tree_path.h"
+
+namespace relay::vfs {
+namespace {
+
+// Fills bytes from the file; short only at its end.
+FileResult<> read_fully(const Fd& fd, std::string& bytes, std::uint64_t offset, std::string_view path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::pread(fd.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(file_error(errno, path));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  bytes.resize(done);
+  return {};
+}
+
+FileResult<struct ::stat> stat_fd(const Fd& fd, std::string_view path) {
+  struct ::stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail(file_error(errno, path));
+  return status;
+}
+
+FileResult<ReadChunk> read_range(const Fd& fd, std::uint64_t offset, std::size_t length, std::string_view path) {
+  RELAY_FILE_TRY(const struct ::stat status, stat_fd(fd, path));
+  ReadChunk chunk;
+  chunk.size = static_cast<std::uint64_t>(status.st_size);
+  // Files in /proc and the like say 0 and still have content, so a zero size is read and seen.
+  const std::uint64_t left = chunk.size == 0 ? length : chunk.size - std::min(offset, chunk.size);
+  chunk.bytes.resize(std::min<std::uint64_t>({length, left, limits::kFileReadBytes}));
+  RELAY_FILE_CHECK(read_fully(fd, chunk.bytes, offset, path));
+  const std::uint64_t end = offset + chunk.bytes.size();
+  chunk.eof = end >= chunk.size;
+  return chunk;
+}
+
+}  // namespace
+
+Mount::Mount(MountSpec spec, ConfinedDir dir, Rules rules, std::shared_ptr<Quota> quota)
+    : spec_(std::move(spec)), dir_(std::move(dir)), rules_(std::move(rules)), quota_(std::move(quota)) {}
+
+Result<std::shared_ptr<Mount>> Mount::open(MountSpec spec, std::shared_ptr<Quota> quota) {
+  const bool name_ok = !spec.name.empty() && spec.name.size() <= limits::kNameBytes && spec.name != "." &&
+                       spec.name != ".." && spec.name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+  if (!name_ok) return relay::fail(invalid(fmt::format("mount name '{}': use letters, digits, '-', '_' and '.'", spec.name)));
+  auto rules = Rules::parse(spec.allow, spec.deny);
+  if (!rules) return relay::fail(invalid(fmt::format("mount '{}': {}", spec.name, rules.error().message)));
+  auto dir = ConfinedDir::open(spec.host_path);
+  if (!dir) {
+    dir.error().message = fmt::format("mount '{}': {}", spec.name, dir.error().message);
+    return relay::fail(std::move(dir).error());
+  }
+  return std::shared_ptr<Mount>(new Mount(std::move(spec), std::move(*dir), std::move(*rules), std::move(quota)));
+}
+
+FileResult<> Mount::check_rules(std::string_view path, Check check) const {
+  if (rules_.empty() || rules_.allows(path)) return {};
+  if (check == Check::passing && rules_.allows_passing(path)) return {};
+  return fail(file_error(EACCES, path, "the rules of the mount deny it"));
+}
+
+FileResult<> Mount::check_writable(std::string_view path) const {
+  if (writable()) return {};
+  return fail(file_error(EROFS, path));
+}
+
+FileResult<std::string> Mount::real_path(std::string_view path) const {
+  return at(path, LastLink::follow, Check::passing, [&](const std::string& real) -> FileResult<std::string> {
+    RELAY_FILE_CHECK(dir_.open_at(real, O_PATH));
+    return real;
+  });
+}
+
+FileResult<FileStat> Mount::stat(std::string_view path, LastLink last) const {
+  return at(path, last, Check::passing, [&](const std::string& real) -> FileResult<FileStat> {
+    RELAY_FILE_TRY(const Fd fd, dir_.open_at(real, last == LastLink::keep ? O_PATH | O_NOFOLLOW : O_PATH));
+    RELAY_FILE_TRY(const struct ::stat status, stat_fd(fd, real));
+    if (!S_ISDIR(status.st_mode)) RELAY_FILE_CHECK(check_rules(real, Check::full));
+    return make_stat(status);
+  });
+}
+
+FileResult<Listing> Mount::list(std::string_view path, std::size_t entries_max) const {
+  return at(path, LastLink::follow, Check::passing, [&](const std::string& real) -> FileResult<Listing> {
+    RELAY_FILE_TRY(const Fd fd, dir_.open_dir(real));
+    const auto visible = [&](std::string_view name, FileType type) {
+      const std::string entry = join(real, name);
+      return rules_.allows(entry) || (type == FileType::directory && rules_.allows_passing(entry));
+    };
+    return read_listing(fd, real, entries_max, visible);
+  });
+}
+
+FileResult<ReadChunk> Mount::read(std::string_view path, std::uint64_t offset, std::size_t length) const {
+  if (offset > INT64_MAX - limits::kFileReadBytes) return fail(file_error(EINVAL, path, "the offset is too large"));
+  return at(path, LastLink::follow, Check::full, [&](const std::string& real) -> FileResult<ReadChunk> {
+    RELAY_FILE_TRY(const Fd fd, dir_.open_file(real, O_RDONLY));
+    return read_range(fd, offset, length, real);
+  });
+}
+
+}  // namespace relay::vfs

@@ -1,0 +1,189 @@
+#include "vfs/tree.h"
+
+#include <algorithm>
+
+namespace relay::vfs {
+namespace {
+
+constexpr FileStat kVirtualDir{FileType::directory, 0, 0, 0555};
+
+// Mounts know their paths by other names: what the caller hears is the path that it asked for.
+template <class T>
+FileResult<T> told_as(FileResult<T> result, const TreePath& path) {
+  if (result) return result;
+  return fail(retold(std::move(result).error(), path.text()));
+}
+
+ReadChunk cut(const std::string& content, std::uint64_t offset, std::size_t length) {
+  const std::size_t start = std::min<std::uint64_t>(offset, content.size());
+  std::string bytes = content.substr(start, length);
+  const bool eof = start + bytes.size() >= content.size();
+  return {std::move(bytes), content.size(), eof};
+}
+
+FileResult<> check_ending(const TreePath& path, const FileStat& found) {
+  if (path.ending == Ending::any || found.type == FileType::directory) return {};
+  return fail(file_error(ENOTDIR, path.text()));
+}
+
+bool is_virtual(const Tree::Place& place) {
+  return place.mount == nullptr && place.synthetic == nullptr;
+}
+
+}  // namespace
+
+Tree::Tree(TreeParts parts) : parts_(std::move(parts)) {}
+
+Tree Tree::narrowed(PathPolicy policy) const {
+  Tree tree = *this;
+  tree.policies_.push_back(std::move(policy));
+  return tree;
+}
+
+bool Tree::allows_reading(const TreePath& path) const {
+  return std::all_of(policies_.begin(), policies_.end(), [&](const auto& policy) { return policy.allows_reading(path); });
+}
+
+bool Tree::allows_passing(const TreePath& path) const {
+  return std::all_of(policies_.begin(), policies_.end(), [&](const auto& policy) { return policy.allows_passing(path); });
+}
+
+FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
+  RELAY_FILE_TRY(TreePath path, parse_tree_path(text));
+  Place place{std::move(path), nullptr, nullptr, ""};
+  const std::vector<std::string>& parts = place.tree_path.parts;
+  if (parts.empty() || (parts.size() == 1 && parts[0] == "host")) return place;
+  place.path = place.tree_path.below(parts[0] == "host" ? 2 : 1);
+  if (parts[0] == "tmp") place.mount = parts_.tmp;
+  if (parts[0] == "out") place.mount = parts_.out;
+  if (parts[0] == "mcps") place.synthetic = parts_.mcps;
+  if (parts[0] == "host") {
+    for (const auto& mount : parts_.host) {
+      if (mount->spec().name == parts[1]) place.mount = mount;
+    }
+  }
+  if (is_virtual(place)) return fail(file_error(ENOENT, place.tree_path.text()));
+  return place;
+}
+
+FileResult<Tree::Place> Tree::place_to_read(std::string_view text) const {
+  RELAY_FILE_TRY(Place place, find_place(text));
+  const bool allowed = allows_reading(place.tree_path) || allows_passing(place.tree_path);
+  if (!allowed) return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
+  return place;
+}
+
+FileResult<Tree::Place> Tree::place_to_write(std::string_view text) const {
+  RELAY_FILE_TRY(Place place, find_place(text));
+  const bool allowed = std::all_of(policies_.begin(), policies_.end(),
+                                   [&](const auto& policy) { return policy.allows_writing(place.tree_path); });
+  if (!allowed && !allows_reading(place.tree_path)) {
+    return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
+  }
+  if (!allowed || is_virtual(place)) return fail(file_error(EROFS, place.tree_path.text()));
+  return place;
+}
+
+Tree::Area Tree::area_of(std::string_view path) const {
+  const auto place = find_place(path);
+  if (!place) return Area::none;
+  if (place->synthetic != nullptr) return Area::synthetic;
+  if (place->mount == nullptr) return Area::none;
+  return place->mount == parts_.tmp || place->mount == parts_.out ? Area::workspace : Area::host;
+}
+
+FileResult<FileStat> Tree::stat(std::string_view path, LastLink last) const {
+  RELAY_FILE_TRY(const Place place, place_to_read(path));
+  if (is_virtual(place)) return kVirtualDir;
+  auto found = place.mount != nullptr ? place.mount->stat(place.path, last) : place.synthetic->stat(place.path);
+  if (!found) return told_as(std::move(found), place.tree_path);
+  RELAY_FILE_CHECK(check_ending(place.tree_path, *found));
+  const bool passing_only = !allows_reading(place.tree_path);
+  if (passing_only && found->type != FileType::directory) {
+    return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
+  }
+  return found;
+}
+
+FileResult<Listing> Tree::list_virtual(const TreePath& path) const {
+  Listing listing;
+  const auto add = [&](const std::string& name) {
+    TreePath below = path;
+    below.parts.push_back(name);
+    if (allows_passing(below)) listing.entries.push_back({name, FileType::directory, 0});
+  };
+  if (path.parts.empty()) {
+    if (!parts_.host.empty()) add("host");
+    if (parts_.mcps != nullptr) add("mcps");
+    if (parts_.out != nullptr) add("out");
+    if (parts_.tmp != nullptr) add("tmp");
+  } else {
+    for (const auto& mount : parts_.host) add(mount->spec().name);
+  }
+  std::sort(listing.entries.begin(), listing.entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return listing;
+}
+
+FileResult<Listing> Tree::list(std::string_view path, std::size_t entries_max) const {
+  RELAY_FILE_TRY(const Place place, place_to_read(path));
+  if (is_virtual(place)) return list_virtual(place.tree_path);
+  auto listing = place.mount != nullptr ? place.mount->list(place.path, entries_max) : place.synthetic->list(place.path);
+  if (!listing) return told_as(std::move(listing), place.tree_path);
+  if (!allows_reading(place.tree_path)) {
+    std::erase_if(listing->entries, [&](const DirEntry& entry) {
+      TreePath below = place.tree_path;
+      below.parts.push_back(entry.name);
+      return !allows_passing(below);
+    });
+  }
+  return listing;
+}
+
+FileResult<ReadChunk> Tree::read(std::string_view path, std::uint64_t offset, std::size_t length) const {
+  RELAY_FILE_TRY(const Place place, place_to_read(path));
+  const TreePath& tree_path = place.tree_path;
+  if (is_virtual(place)) return fail(file_error(EISDIR, tree_path.text()));
+  if (!allows_reading(tree_path)) return fail(file_error(EACCES, tree_path.text(), "policy.filesystem does not allow it"));
+  if (tree_path.ending == Ending::directory) RELAY_FILE_CHECK(stat(path));
+  if (place.mount != nullptr) return told_as(place.mount->read(place.path, offset, length), tree_path);
+  auto content = place.synthetic->read(place.path);
+  if (!content) return fail(retold(std::move(content).error(), tree_path.text()));
+  return cut(*content, offset, std::min(length, limits::kFileReadBytes));
+}
+
+FileResult<WriteReceipt> Tree::write(const WriteRequest& request) {
+  RELAY_FILE_TRY(const Place place, place_to_write(request.path));
+  const TreePath& path = place.tree_path;
+  if (path.ending == Ending::directory) return fail(file_error(EISDIR, path.text()));
+  if (place.mount != nullptr) return told_as(place.mount->write(place.path, request), path);
+  auto written = place.synthetic->write(place.path, request.bytes);
+  if (!written) return fail(retold(std::move(written).error(), path.text()));
+  return WriteReceipt{request.bytes.size(), request.bytes.size(), false};
+}
+
+FileResult<> Tree::truncate(std::string_view path, std::uint64_t size) {
+  RELAY_FILE_TRY(const Place place, place_to_write(path));
+  if (place.mount == nullptr) return fail(file_error(EROFS, place.tree_path.text()));
+  return told_as(place.mount->truncate(place.path, size), place.tree_path);
+}
+
+FileResult<> Tree::make_dir(std::string_view path, Depth depth) {
+  RELAY_FILE_TRY(const Place place, place_to_write(path));
+  if (place.mount == nullptr) return fail(file_error(EROFS, place.tree_path.text()));
+  return told_as(place.mount->make_dir(place.path, depth), place.tree_path);
+}
+
+FileResult<> Tree::remove(std::string_view path, Depth depth) {
+  RELAY_FILE_TRY(const Place place, place_to_write(path));
+  if (place.mount == nullptr) return fail(file_error(EROFS, place.tree_path.text()));
+  return told_as(place.mount->remove(place.path, depth), place.tree_path);
+}
+
+FileResult<> Tree::rename(std::string_view from, std::string_view to) {
+  RELAY_FILE_TRY(const Place source, place_to_write(from));
+  RELAY_FILE_TRY(const Place target, place_to_write(to));
+  if (source.mount == nullptr || target.mount == nullptr) return fail(file_error(EROFS, source.tree_path.text()));
+  return told_as(Mount::rename(*source.mount, source.path, *target.mount, target.path), source.tree_path);
+}
+
+}  // namespace relay::vfs

@@ -1,0 +1,106 @@
+#include "vfs/workspace.h"
+
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "vfs/dir_reader.h"
+
+namespace relay::vfs {
+namespace {
+
+Result<void> make_directories(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) return relay::fail(from_errno(failure.value(), path));
+  return {};
+}
+
+Usage measure(const std::string& directory) {
+  Usage usage;
+  const auto dir = ConfinedDir::open(directory);
+  if (!dir) return usage;
+  for (const char* area : {"tmp", "out"}) {
+    if (const auto fd = dir->open_dir(area)) add_usage(*fd, usage);
+  }
+  return usage;
+}
+
+// Guests write here, so links that they could plant are never followed.
+Result<std::shared_ptr<Mount>> open_area(const std::string& workspace, const char* area, const std::shared_ptr<Quota>& quota) {
+  const std::string path = workspace + "/" + area;
+  RELAY_CHECK(make_directories(path));
+  return Mount::open({area, path, MountMode::rw, {}, {}, Symlinks::forbid}, quota);
+}
+
+Result<void> check_names(const std::vector<MountSpec>& mounts) {
+  std::set<std::string_view> names;
+  for (const MountSpec& mount : mounts) {
+    if (!names.insert(mount.name).second) {
+      return relay::fail(invalid(fmt::format("two mounts are named '{}'; give one another name", mount.name)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<SyntheticDir> mcps) {
+  RELAY_CHECK(check_names(spec.mounts));
+  std::unique_ptr<Trees> trees(new Trees(std::move(spec)));
+  trees->mcps_ = std::move(mcps);
+  for (const MountSpec& mount : trees->spec_.mounts) {
+    RELAY_TRY(auto opened, Mount::open(mount));
+    trees->host_.push_back(std::move(opened));
+  }
+  if (trees->spec_.policy) {
+    RELAY_TRY(trees->policy_, PathPolicy::parse(*trees->spec_.policy));
+  }
+  RELAY_CHECK(make_directories(trees->spec_.workspace_dir));
+  return trees;
+}
+
+std::string Trees::workspace_name(std::string_view session) const {
+  switch (spec_.workspace) {
+    case WorkspaceKind::shared:
+      return "shared";
+    case WorkspaceKind::session:
+      return "session-" + sha256_hex(session).substr(0, 32);
+  }
+  return "shared";
+}
+
+Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
+  const std::string directory = spec_.workspace_dir + "/" + workspace;
+  RELAY_CHECK(make_directories(directory));
+  const auto quota = std::make_shared<Quota>(spec_.workspace_quota, [directory] { return measure(directory); });
+  TreeParts parts{host_, nullptr, nullptr, mcps_};
+  RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota));
+  RELAY_TRY(parts.out, open_area(directory, "out", quota));
+  const Tree tree(std::move(parts));
+  return std::make_shared<Tree>(policy_ ? tree.narrowed(*policy_) : tree);
+}
+
+Result<std::shared_ptr<Tree>> Trees::open_tree(std::string_view session) {
+  const std::lock_guard lock(mutex_);
+  const std::string workspace = workspace_name(session);
+  if (const auto found = trees_.find(workspace); found != trees_.end()) return found->second;
+  RELAY_TRY(auto tree, make_tree(workspace));
+  trees_.emplace(workspace, tree);
+  return tree;
+}
+
+Result<void> Trees::close_session(std::string_view session) {
+  if (spec_.workspace == WorkspaceKind::shared) return {};
+  const std::lock_guard lock(mutex_);
+  const std::string workspace = workspace_name(session);
+  trees_.erase(workspace);
+  std::error_code failure;
+  std::filesystem::remove_all(spec_.workspace_dir + "/" + workspace, failure);
+  if (failure) return relay::fail(from_errno(failure.value(), "removing a session's workspace"));
+  return {};
+}
+
+}  // namespace relay::vfs

@@ -1,0 +1,55 @@
+// Trees: opens the mounts of the configuration once and gives every session its tree.
+//
+// Workspaces are directories under `<state>/workspace/`: `shared/{tmp,out}`, or `session-<hash>/{tmp,out}` when each
+// session has its own. The session's name is hashed, so whatever a client calls itself cannot become a path.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "vfs/tree.h"
+
+namespace relay::vfs {
+
+enum class WorkspaceKind : std::uint8_t { shared, session };
+
+/// What app/ fills from the configuration.
+struct TreeSpec {
+  std::vector<MountSpec> mounts;
+  std::string workspace_dir;  // ".relay/workspace"; made when missing
+  WorkspaceKind workspace = WorkspaceKind::shared;
+  Usage workspace_quota{limits::kWorkspaceBytes, limits::kWorkspaceFiles};
+  std::optional<PathPolicySpec> policy;  // policy.filesystem, when the configuration has one
+};
+
+class Trees {
+ public:
+  /// mcps may be null. Fails with a sentence that names the mount or pattern that is wrong.
+  static Result<std::unique_ptr<Trees>> open(TreeSpec spec, std::shared_ptr<SyntheticDir> mcps);
+
+  /// The tree of a session, made at its first use. With a shared workspace all sessions have the same.
+  Result<std::shared_ptr<Tree>> open_tree(std::string_view session);
+  /// Forgets a session's tree and deletes its own workspace, if it has one. Blocks.
+  Result<void> close_session(std::string_view session);
+
+  [[nodiscard]] const TreeSpec& spec() const { return spec_; }
+
+ private:
+  explicit Trees(TreeSpec spec) : spec_(std::move(spec)) {}
+  [[nodiscard]] std::string workspace_name(std::string_view session) const;
+  Result<std::shared_ptr<Tree>> make_tree(const std::string& workspace);
+
+  TreeSpec spec_;
+  std::vector<std::shared_ptr<Mount>> host_;
+  std::shared_ptr<SyntheticDir> mcps_;
+  std::optional<PathPolicy> policy_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Tree>, std::less<>> trees_;  // by workspace name
+};
+
+}  // namespace relay::vfs

@@ -1,0 +1,119 @@
+// Commands that answer and end: what they print, how they exit, what they leave alone.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { configured, run, temporaryDirectory } from '../program.mjs';
+
+test('--version names the program and its version', async () => {
+  const { code, stdout } = await run('relay', ['--version']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^relay \d+\.\d+\.\d+\S*\n$/);
+});
+
+test('--help lists every command, and each command has a help of its own', async () => {
+  const { code, stdout } = await run('relay', ['--help']);
+  assert.equal(code, 0);
+  const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+) +\S/gm)].map(([, name]) => name);
+  for (const name of ['init', 'serve', 'stdio', 'run', 'check-config', 'doctor', 'audit', 'explain'])
+    assert.ok(commands.includes(name), `${name} in ${commands.join(' ')}`);
+  for (const name of commands) {
+    const help = await run('relay', [name, '--help']);
+    assert.equal(help.code, 0, name);
+    assert.ok(help.stdout.length > 80, `relay ${name} --help says something`);
+  }
+});
+
+test('a mistake on the command line exits 2 and says what was wrong', async () => {
+  for (const [args, says] of [[[], /subcommand/i], [['sreve'], /sreve/], [['serve', '--prot', '1'], /--prot/], [['serve', '--port', 'many'], /many/]]) {
+    const { code, stdout, stderr } = await run('relay', args);
+    assert.equal(code, 2, `relay ${args.join(' ')}`);
+    assert.match(stdout + stderr, says);
+  }
+});
+
+test('init writes a configuration that check-config accepts', async (t) => {
+  const cwd = temporaryDirectory(t);
+  assert.equal((await run('relay', ['init'], { cwd })).code, 0);
+  const check = await run('relay', ['check-config'], { cwd });
+  assert.equal(check.code, 0, check.stdout + check.stderr);
+});
+
+test('init --dir writes there', async (t) => {
+  const [cwd, target] = [temporaryDirectory(t), temporaryDirectory(t)];
+  assert.equal((await run('relay', ['init', '--dir', target], { cwd })).code, 0);
+  assert.ok(existsSync(join(target, 'relay.config.json')));
+  assert.ok(!existsSync(join(cwd, 'relay.config.json')));
+});
+
+test('init never overwrites', async (t) => {
+  const { cwd, file } = configured(t, '{"language": "py"} // mine');
+  const { code, stdout, stderr } = await run('relay', ['init'], { cwd });
+  assert.notEqual(code, 0);
+  assert.match(stdout + stderr, /already exists/);
+  assert.equal(readFileSync(file, 'utf8'), '{"language": "py"} // mine');
+});
+
+test('init says why when it cannot write', async (t) => {
+  const cwd = temporaryDirectory(t);
+  const { code, stderr } = await run('relay', ['init', '--dir', join(cwd, 'not', 'there')]);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /not\/there/);
+});
+
+test('doctor finds what relay needs on this machine', async (t) => {
+  const cwd = temporaryDirectory(t);
+  const { code, stdout, stderr } = await run('relay', ['doctor'], { cwd });
+  assert.equal(code, 0, stdout + stderr);
+  for (const word of ['user namespace', 'seccomp', 'openat2', 'relay-zygote']) assert.match(stdout, new RegExp(word));
+});
+
+test('doctor --json says the same to programs', async (t) => {
+  const cwd = temporaryDirectory(t);
+  const { code, stdout } = await run('relay', ['doctor', '--json'], { cwd });
+  const report = JSON.parse(stdout);
+  assert.equal(code, 0, stdout);
+  assert.equal(report.healthy, true);
+  assert.ok(report.findings.length > 8);
+  for (const { group, name, health } of report.findings) {
+    assert.ok(group && name);
+    assert.match(health, /^(ok|optional|missing)$/);
+  }
+});
+
+test('doctor exits non-zero and names the problem when the configuration is broken', async (t) => {
+  const { cwd } = configured(t, { toolset: ['code'] });
+  const { code, stdout, stderr } = await run('relay', ['doctor', '--json'], { cwd });
+  assert.notEqual(code, 0);
+  assert.match(stdout + stderr, /\$\.toolset/);
+  assert.equal(JSON.parse(stdout).healthy, false);
+});
+
+test('check-config --schema prints a JSON Schema that names every top-level key', async () => {
+  const { code, stdout } = await run('relay', ['check-config', '--schema']);
+  assert.equal(code, 0);
+  const schema = JSON.parse(stdout);
+  for (const key of ['toolsets', 'mounts', 'policy', 'mcps', 'gateway', 'executor', 'audit', 'auth', 'cors', 'npm', 'pip', 'sessionTtlMs', 'signingKeyPath', 'cacheDir'])
+    assert.ok(schema.properties[key], key);
+});
+
+test('commands leave no state behind: only serving creates .relay', async (t) => {
+  const { cwd } = configured(t, {});
+  for (const args of [['check-config'], ['doctor'], ['--version']]) await run('relay', args, { cwd });
+  assert.ok(!existsSync(join(cwd, '.relay')));
+});
+
+test('a configuration file that was named but is not there is an error with its path', async (t) => {
+  const cwd = temporaryDirectory(t);
+  const { code, stdout, stderr } = await run('relay', ['check-config', '-c', 'absent.json'], { cwd });
+  assert.equal(code, 2);
+  assert.match(stdout + stderr, /absent\.json/);
+});
+
+test('a configuration that is not readable as text is refused, not misread', async (t) => {
+  const { cwd, file } = configured(t, '{}');
+  writeFileSync(file, Buffer.from([0xff, 0xfe, 0x00, 0x7b]));
+  const { code, stdout, stderr } = await run('relay', ['check-config'], { cwd });
+  assert.equal(code, 2);
+  assert.match(stdout + stderr, /relay\.config\.json/);
+});

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Compares what the documents list with what the sources define: configuration keys, variables, tools' formats pages."""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+
+
+def schema_keys(schema, path=""):
+    for key, value in schema.get("properties", {}).items():
+        if key == "$schema":
+            continue
+        here = f"{path}.{key}" if path else key
+        if "properties" in value:
+            yield from schema_keys(value, here)
+        elif value.get("type") == "array" and value["items"].get("type") == "object":
+            yield here + "[]"
+            yield from schema_keys(value["items"], here + "[]")
+        else:
+            yield here
+
+
+def first_column(text, heading):
+    rows = text.split(heading, 1)[1].split("\n\n")[1].strip().splitlines()[2:]
+    return [re.match(r"\| `([^`]+)`", row).group(1) for row in rows]
+
+
+def compare(what, documented, defined):
+    problems = [f"{what}: {name} is not documented" for name in defined if name not in documented]
+    return problems + [f"{what}: {name} is documented but does not exist" for name in documented if name not in defined]
+
+
+def dead_links():
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if "://" not in target and not (page.parent / target).exists():
+                yield f"{page.relative_to(ROOT)}: link to {target}, which does not exist"
+
+
+def main():
+    text = (ROOT / "docs/configuration.md").read_text()
+    schema = json.loads((ROOT / "src/app/config.schema.json").read_text())
+    variables = re.findall(r'EnvironmentVariable\{"(\w+)"', (ROOT / "src/app/environment.cc").read_text())
+    problems = compare("configuration", first_column(text, "## Keys"), list(schema_keys(schema)))
+    problems += compare("environment", first_column(text, "## Environment"), variables)
+    problems += dead_links()
+    print("\n".join(problems) or "the documents agree with the sources")
+    return 1 if problems else 0
+
+
+sys.exit(main())

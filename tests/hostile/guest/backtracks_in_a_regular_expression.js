@@ -1,0 +1,2 @@
+// expect: exit 124|1
+/(a+)+$/.test("a".repeat(50) + "!");

@@ -1,0 +1,3 @@
+# expect: exit 124
+import re
+re.match(r"(a+)+$", "a" * 50 + "!")

@@ -1,0 +1,4 @@
+# expect: exit 7
+import sys
+print("before")
+sys.exit(7)

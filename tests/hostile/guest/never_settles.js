@@ -1,0 +1,2 @@
+// expect: exit 124|1|0
+await new Promise(() => {});

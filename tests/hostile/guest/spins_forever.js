@@ -1,0 +1,3 @@
+// expect: exit 124
+// expect: error Timeout
+while (true) {}

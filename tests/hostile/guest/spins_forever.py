@@ -1,0 +1,4 @@
+# expect: exit 124
+# expect: error Timeout
+while True:
+    pass

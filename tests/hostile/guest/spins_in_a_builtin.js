@@ -1,0 +1,3 @@
+// expect: exit 124|137|1
+// expect: error Timeout|OutOfMemory|RangeError|InternalError
+new Array(1e9) + "";

@@ -1,0 +1,3 @@
+// expect: exit 1
+// expect: text < 10000
+throw new Error("m".repeat(1_000_000));

@@ -1,0 +1,3 @@
+// expect: exit 1
+// expect: text < 10000
+throw { get message() { throw this; }, get stack() { throw this; }, toString() { throw this; } };

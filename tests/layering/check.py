@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Reads the tables in ARCHITECTURE.md and fails on every include that they do not allow."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+
+
+def table(heading):
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = text.split(heading, 1)[1].split("\n\n")
+    body = next(part for part in rows if part.lstrip().startswith("|"))
+    cells = [[c.strip() for c in line.strip().strip("|").split("|")] for line in body.strip().splitlines()]
+    return {row[0]: row[1].split() for row in cells[2:]}
+
+
+def main():
+    allowed = table("## Allowed includes")
+    doors = table("Heavy dependencies have one door each:")
+    problems = []
+    files = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in (".h", ".cc") and p.parent != ROOT / "src")
+    for path in files:
+        folder = path.relative_to(ROOT / "src").parts[0]
+        name = str(path.relative_to(ROOT / "src"))
+        if folder not in allowed:
+            problems.append(f"{name}: folder '{folder}' has no row in ARCHITECTURE.md")
+            continue
+        is_test = re.search(r"_(test|fuzz|bench)\.cc$|/test_", name)
+        for include in INCLUDE.findall(path.read_text()):
+            top = include.split("/")[0]
+            if "/" in include and top in allowed and top != folder and top not in allowed[folder]:
+                problems.append(f"{name}: includes {include}, but '{folder}' may not include '{top}'")
+            for dependency, owners in doors.items():
+                if include.startswith(dependency) and name not in owners and not is_test:
+                    problems.append(f"{name}: includes {include}; the door is {' '.join(owners)}")
+    for folder, targets in allowed.items():
+        for target in targets:
+            if target not in allowed:
+                problems.append(f"ARCHITECTURE.md: '{folder}' may include '{target}', which has no row")
+    print("\n".join(problems) or f"{len(files)} files keep to the table")
+    return 1 if problems else 0
+
+
+sys.exit(main())

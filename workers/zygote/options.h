@@ -1,0 +1,26 @@
+// The command line of relay-zygote.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sandbox/launch_plan.h"
+
+namespace relay::zygote {
+
+enum class Mode : std::uint8_t {
+  serve,       // boot, wall in, fork on request
+  make_cache,  // boot, leave the caches on disk, end
+  print_plan,  // print the LaunchPlan as JSON
+};
+
+struct Options {
+  std::string kind;  // js or py
+  std::string runtime_dir;
+  Mode mode = Mode::serve;
+  sandbox::WallLevel level = sandbox::WallLevel::full;
+};
+
+Result<Options> parse_options(int argc, const char* const* argv);
+
+}  // namespace relay::zygote
