@@ -82,6 +82,25 @@ const texts = {
   },
 };
 
+/** Evaluating text on behalf of C code is the one thing in Emscripten's runtime that a guest could turn on us. */
+function withoutEval(source) {
+  const changed = source.replace(/function _emscripten_run_script(?:_string|_int)?\(ptr\)\{ptr>>>=0;/g, (head) => `${head}throw new Error("not available");`);
+  if (changed === source) throw new Error("pyodide.asm.mjs no longer has _emscripten_run_script: look at it again");
+  return changed;
+}
+
+/** pyodide.asm.mjs as a script of its own: whatever it evaluates sees its scope, not the harness's. */
+async function pyodideModule() {
+  const path = join(modules, "pyodide/pyodide.asm.mjs");
+  const contents = withoutEval(readFileSync(path, "utf8"));
+  const result = await build({
+    stdin: { contents: `${contents}\nglobalThis.relayPyodideModule = _createPyodideModule;`, resolveDir: dirname(path) },
+    bundle: true, write: false, format: "iife", target: "es2022", charset: "utf8", logLevel: "error", external: ["node:*", "ws"],
+    define: { "import.meta.url": '"relay:bundle"' }, logOverride: { "direct-eval": "silent" },
+  });
+  return result.outputFiles[0].text;
+}
+
 export async function buildBundle(language, output) {
   const entry = join(here, `src/hosts/zygote/${language}.ts`);
   if (!existsSync(entry)) return;
@@ -90,7 +109,8 @@ export async function buildBundle(language, output) {
     plugins: [texts], legalComments: "none", logLevel: "error", external: ["node:*", "ws"],
     define: { "import.meta.url": '"relay:bundle"' },
   });
-  writeIfChanged(join(output, `zygote-${language}.js`), result.outputFiles[0].contents);
+  const first = language === "py" ? await pyodideModule() : "";
+  writeIfChanged(join(output, `zygote-${language}.js`), first + result.outputFiles[0].text);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -28,3 +28,6 @@ declare module "relay:python" {
   const files: Record<string, string>;
   export default files;
 }
+declare module "pyodide/pyodide.mjs" {
+  export function loadPyodide(options: object): Promise<unknown>;
+}

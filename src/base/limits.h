@@ -31,6 +31,13 @@ inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
 
+// HTTP client.
+inline constexpr auto kConnectTimeout = 10s;
+inline constexpr auto kClientIdleTimeout = 60s;
+inline constexpr std::size_t kClientHeaderBytes = 64 * kKiB;
+inline constexpr std::size_t kClientBufferBytes = 256 * kKiB;  // kept per transfer before the peer is slowed down
+inline constexpr long kPooledConnections = 64;
+
 // Child processes.
 inline constexpr auto kTermGrace = 5s;  // between SIGTERM and SIGKILL
 inline constexpr std::size_t kLineBytes = kMessageBytes;  // one line of newline-delimited JSON
@@ -100,6 +107,9 @@ inline constexpr std::size_t kManifestPathBytes = 1024;
 inline constexpr auto kCapsuleKept = 7 * 24h;
 inline constexpr std::uint64_t kCapsuleStoreBytes = 1024ULL * kMiB;
 inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed lately: about 300 bytes each
+inline constexpr std::size_t kDepsInMemoryBytes = 64 * kMiB;  // layers of dependencies kept ready
+inline constexpr auto kInstallTimeout = 180s;  // npm or pip, with a cold cache and a slow line
+inline constexpr auto kBundleTimeout = 60s;
 inline constexpr std::size_t kZipEntries = 20'000;    // the largest wheels have about 8,000
 inline constexpr std::size_t kZipNameBytes = 512;
 inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together
@@ -123,6 +133,7 @@ inline constexpr std::size_t kRemoveEntries = 100'000;  // one recursive removal
 inline constexpr std::size_t kTreeDepth = 128;          // directories we go down; each holds a descriptor open
 inline constexpr std::size_t kFileReadBytes = 16 * kMiB;        // one read
 inline constexpr std::size_t kToolReadBytes = 1 * kMiB;         // the read tool, unless told otherwise
+inline constexpr std::size_t kLineScanBytes = 1024 * kMiB;      // how far a line is looked for from the start
 inline constexpr std::size_t kWorkspaceBytes = 1024 * kMiB;     // /tmp and /out together
 inline constexpr std::size_t kWorkspaceFiles = 50'000;
 inline constexpr std::size_t kGlobBytes = 4096;
@@ -139,5 +150,7 @@ inline constexpr std::size_t kSearchLineBytes = 400;       // text shown of one 
 inline constexpr std::size_t kSearchContext = 20;          // lines before and after
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
+inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
+inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
 
 }  // namespace relay::limits

@@ -88,7 +88,7 @@ Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, Run
 }
 
 Task<RunOutcome> LocalExecutor::run_fresh(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
-  RELAY_CO_TRY(const std::shared_ptr<RunChild> child, co_await take_child(request.language, observer));
+  RELAY_CO_TRY(const std::shared_ptr<RunChild> child, co_await take_child(request.language(), observer));
   const ChildGuard guard(child);
   RunChannel channel(executor_, child, std::move(calls), observer);
   RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
@@ -96,13 +96,13 @@ Task<RunOutcome> LocalExecutor::run_fresh(const RunRequest& request, std::shared
 }
 
 Task<RunOutcome> LocalExecutor::run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
-  RELAY_CO_TRY(SessionTable::Lease lease, sessions_.take(*request.session, request.language, request.session_start));
-  SessionGuard session(sessions_, *request.session, request.language);
+  RELAY_CO_TRY(SessionTable::Lease lease, sessions_.take(*request.session, request.language(), request.session_start));
+  SessionGuard session(sessions_, *request.session, request.language());
   session.lost_because.clear();
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
   if (!lease.child) {
-    RELAY_CO_TRY(lease.child, co_await take_child(request.language, observer));
+    RELAY_CO_TRY(lease.child, co_await take_child(request.language(), observer));
   }
   session.lost_because = "its last run was cancelled";
   ChildGuard guard(lease.child);

@@ -14,24 +14,15 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "capsule/capsule.h"
 #include "io/task.h"
 
 namespace relay::executors {
 
 using io::Task;
 
-enum class Language : std::uint8_t { js, py };
-
-/// "js", "py": also the zygote's name for it.
-std::string_view name_of(Language language);
-
-/// One layer of a capsule, as it travels to the child. Shared, because a capsule store keeps it for the next run.
-struct RunLayer {
-  std::string id;      // "code", "deps"
-  std::string format;  // "raw" or "zip"
-  std::string path;    // of a raw layer: where the guest sees it
-  std::shared_ptr<const std::string> bytes;
-};
+using capsule::Language;
+using capsule::name_of;
 
 struct RunLimits {
   std::chrono::milliseconds timeout = limits::kRunTimeout;  // wall clock, hard
@@ -50,11 +41,8 @@ enum class SessionStart : std::uint8_t { keep, reset };
 
 struct RunRequest {
   std::string run_id;
-  Language language = Language::js;
-  std::string manifest;   // exact JSON text: the signature covers these bytes
-  std::string signature;  // JWS, compact, detached payload
-  std::string key;        // SPKI DER of the signing key, base64
-  std::vector<RunLayer> layers;
+  capsule::Capsule capsule;  // what runs, signed; the child checks it again
+  std::string key;           // SPKI DER of the signing key, base64
   std::string stdin_bytes;
   bool stdin_live = false;  // more input may be asked for with the `input` call
   std::optional<SessionKey> session;
@@ -62,6 +50,8 @@ struct RunRequest {
   RunLimits limits;
   json::array servers;  // upstream servers that code may call, by name
   json::object extra;   // further members of the start header
+
+  [[nodiscard]] Language language() const { return capsule.manifest.language; }
 };
 
 /// What the guest asked of us: {"op":"fs.read","args":{...}} and bytes. Hostile.

@@ -69,21 +69,14 @@ void RunChannel::State::end(Verdict why, std::string more) {
 }
 
 void RunChannel::State::start(const RunRequest& request) {
-  FrameBody body;
-  json::array layers;
-  for (const RunLayer& layer : request.layers) {
-    json::object entry{{"id", layer.id}, {"bytes", layer.bytes->size()}, {"format", layer.format}};
-    if (!layer.path.empty()) entry["path"] = layer.path;
-    layers.emplace_back(std::move(entry));
-    body.push_back(layer.bytes);
-  }
+  FrameBody body(request.capsule.layers.begin(), request.capsule.layers.end());
   if (!request.stdin_bytes.empty()) body.push_back(std::make_shared<const std::string>(request.stdin_bytes));
   json::object header = request.extra;
   header["run"] = request.run_id;
-  header["manifest"] = request.manifest;
-  header["sig"] = request.signature;
+  header["manifest"] = request.capsule.text;
+  header["sig"] = request.capsule.jws;
   header["key"] = request.key;
-  header["layers"] = std::move(layers);
+  header["layers"] = capsule::wire_layers(request.capsule.manifest);
   header["stdinBytes"] = request.stdin_bytes.size();
   header["stdinLive"] = request.stdin_live;
   header["servers"] = request.servers;

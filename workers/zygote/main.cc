@@ -1,117 +1,29 @@
-// relay-zygote: boots one runtime inside V8, walls itself in, then forks a child for every run that relay asks for.
-//
-//   outer process            waits, and passes on how the inner one ended
-//     └ process 1 inside     boots, walls itself in, serves the control socket (fd 3)
-//         └ children         one run, or one session, each
-#include <sys/wait.h>
+// relay-zygote: boots one WebAssembly runtime inside V8, walls itself in, then forks a child for every run that relay
+// asks for. worker.h has its life.
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
-#include "base/json.h"
-#include "confine.h"
-#include "fork_pages.h"
-#include "fork_server.h"
-#include "options.h"
-#include "run_socket.h"
-#include "sandbox/namespaces.h"
-#include "signature.h"
 #include "v8_host.h"
+#include "worker.h"
 
-namespace relay::zygote {
 namespace {
 
-using std::chrono::steady_clock;
+using namespace relay::zygote;
 
-constexpr int kControlSocket = 3;
-constexpr int kWallFailed = 71;     // a wall of a child could not be built
-constexpr int kHarnessFailed = 70;  // the harness threw
-
-double ms_since(steady_clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
-}
-
-V8Options engine_options(const Options& options) {
-  return {.bundle = options.runtime_dir + "/zygote-" + options.kind + ".js",
-          .runtime_dir = options.runtime_dir,
-          .cache = options.mode == Mode::make_cache ? CacheUse::make : CacheUse::read};
-}
-
-// The harness catches what guests throw; what arrives here is a defect of ours, and relay is told before the end.
-void report_defect(RunSocket& socket, const Error& error) {
-  const json::object thrown{{"type", "Internal"}, {"message", error.message}};
-  const json::object done{{"exitCode", 1}, {"error", thrown}};
-  (void)socket.send(sandbox::FrameKind::done, json::write(done), {});
-}
-
-[[noreturn]] void serve_child(V8Host& host, const ChildWalls& walls, int socket_fd) {
-  if (!confine_child(walls, socket_fd)) ::_exit(kWallFailed);
-  RunSocket socket(kRunSocket);
-  if (!host.warm_up()) ::_exit(kHarnessFailed);
-  if (!socket.send(sandbox::FrameKind::ready, "{}", {})) ::_exit(0);
-  const auto on_start = [&walls](std::string_view header) {
-    if (!limit_run(walls, header)) ::_exit(kWallFailed);
-  };
-  const Result<void> served = host.serve(socket, on_start);
-  if (!served) report_defect(socket, served.error());
-  ::_exit(served ? 0 : kHarnessFailed);
-}
-
-json::object ready_message(const sandbox::LaunchPlan& plan, double boot_ms) {
-  json::object message{{"op", "ready"}, {"bootMs", boot_ms}, {"plan", fingerprint(plan)}, {"level", name_of(plan.level)}};
-  message["walls"] = to_json(plan).at("walls");
-  return message;
-}
-
-Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan, steady_clock::time_point begin) {
-  warm_up_crypto();
-  RELAY_TRY(V8Host host, V8Host::boot(engine_options(options)));
-  if (options.mode == Mode::make_cache) return {};
+relay::Result<std::unique_ptr<Engine>> boot(const Options& options) {
+  const V8Options engine{.bundle = options.runtime_dir + "/zygote-" + options.kind + ".js",
+                         .runtime_dir = options.runtime_dir,
+                         .cache = options.mode == Mode::make_cache ? CacheUse::make : CacheUse::read};
+  RELAY_TRY(V8Host host, V8Host::boot(engine));
   host.settle();
-  RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
-  RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
-  RELAY_CHECK(confine_zygote(plan));
-  ForkServer server(kControlSocket, [&](int socket) { serve_child(host, walls, socket); });
-  return server.run(ready_message(plan, ms_since(begin)));
-}
-
-int report(const Result<void>& result) {
-  if (result) return 0;
-  std::fprintf(stderr, "relay-zygote: %s\n", result.error().message.c_str());
-  return 1;
-}
-
-// The outer process holds nothing open, so that relay sees the end of the inner one on every descriptor.
-int wait_for(pid_t pid) {
-  ::close_range(0, 1, 0);
-  ::close_range(kControlSocket, ~0U, 0);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-int run(int argc, const char* const* argv) {
-  const steady_clock::time_point begin = steady_clock::now();
-  const Result<Options> options = parse_options(argc, argv);
-  if (!options) return report(fail(options.error()));
-  const sandbox::LaunchPlan plan = sandbox::make_zygote_plan(options->level);
-  if (options->mode == Mode::print_plan) return std::puts(json::write_pretty(to_json(plan)).c_str()) < 0;
-  if (options->mode == Mode::make_cache) return report(run_zygote(*options, plan, begin));
-  const Result<pid_t> inner = sandbox::fork_into_namespaces(plan);
-  if (!inner) return report(fail(inner.error()));
-  if (*inner > 0) return wait_for(*inner);
-  if (const Result<void> bound = sandbox::die_with_parent(); !bound) return report(bound);
-  return report(run_zygote(*options, plan, begin));
+  return std::make_unique<V8Host>(std::move(host));
 }
 
 }  // namespace
-}  // namespace relay::zygote
 
 int main(int argc, char** argv) {
-  const int status = relay::zygote::run(argc, argv);
+  const int status = run_worker(argc, argv, boot);
   std::fflush(nullptr);
-  // V8 is not torn down: its destructors would only cost time.
-  ::_exit(status);
+  ::_exit(status);  // V8 is not torn down: its destructors would only cost time
 }

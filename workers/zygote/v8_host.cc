@@ -15,7 +15,7 @@ namespace {
 // once; the code cache pays for it. Code pages are never writable and executable together: the seccomp filter of a
 // child refuses such pages.
 constexpr std::string_view kFlags =
-    "--single-threaded --no-liftoff --no-wasm-tier-up --wasm-write-protect-code-memory --write-protect-code-memory "
+    "--single-threaded --no-liftoff --no-wasm-tier-up --wasm-write-protect-code-memory --write-protect-code-memory --no-write-code-using-rwx "
     "--stack-size=3900 --max-lazy --no-flush-bytecode";
 
 constexpr int kOutOfMemoryExit = 137;

@@ -5,13 +5,13 @@
 // this folder's v8 files includes V8.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "run_socket.h"
+#include "worker.h"
 
 namespace relay::zygote {
 
@@ -24,24 +24,21 @@ struct V8Options {
   CacheUse cache = CacheUse::read;
 };
 
-/// Called with the header of every start frame before JavaScript sees it: this is where the run's limits are set.
-using StartHook = std::function<void(std::string_view header)>;
-
-class V8Host {
+class V8Host final : public Engine {
  public:
   /// Starts the engine, evaluates the bundle and runs relayHarness.boot() to its end.
   static Result<V8Host> boot(const V8Options& options);
 
   V8Host(V8Host&&) noexcept;
   V8Host& operator=(V8Host&&) noexcept;
-  ~V8Host();
+  ~V8Host() override;
 
   /// Collects garbage, so that children share clean pages. Call before the first fork.
   void settle();
-  /// In a child, before it is ready: relayHarness.warm() makes private the pages that any run would, while nobody waits.
-  Result<void> warm_up();
-  /// Runs relayHarness.serve() on the socket until relay closes it. An error is an uncaught exception of the harness.
-  Result<void> serve(RunSocket& socket, StartHook on_start);
+  /// relayHarness.warm(), if there is one.
+  Result<void> warm_up() override;
+  /// relayHarness.serve().
+  Result<void> serve(RunSocket& socket, StartHook on_start) override;
 
   struct State;
 

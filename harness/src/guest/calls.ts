@@ -64,9 +64,19 @@ export class Calls {
         const frame = this.queue[at]!;
         if (frame.kind !== Kind.reply || idOf(frame) !== id) continue;
         this.queue.splice(at, 1);
-        this.open.delete(id);
+        if (!streams(frame)) this.open.delete(id);
         return frame;
       }
+      this.accept(this.channel.receive(-1) ?? closed());
+    }
+  }
+
+  /** The next event of a call whose reply said that its body streams. */
+  waitEvent(id: number): Reply {
+    for (;;) {
+      const at = this.queue.findIndex((frame) => frame.kind === Kind.event && idOf(frame) === id);
+      const frame = at < 0 ? undefined : this.queue.splice(at, 1)[0];
+      if (frame) return frame;
       this.accept(this.channel.receive(-1) ?? closed());
     }
   }
@@ -127,6 +137,11 @@ export class Calls {
     this.answer(id, { ok: false, error: { type: "ValidationError", message, errno: "EMSGSIZE" } satisfies WireError });
     return id;
   }
+}
+
+function streams(reply: Frame): boolean {
+  if (!reply.header.includes('"streaming"')) return false;
+  return (JSON.parse(reply.header) as { result?: { streaming?: unknown } }).result?.streaming === true;
 }
 
 function closed(): never {

@@ -1,0 +1,154 @@
+"""asyncio's event loop over relay's wire: its selector waits for replies, so awaited requests truly overlap."""
+
+import asyncio
+import json
+from asyncio import base_events, events
+
+import _relay_wire as wire
+
+REPLY = 2
+_waiting = {}
+
+
+class Stalled(RuntimeError):
+    """Everything waits, and nothing is left that could wake it."""
+
+
+class _Selector:
+    def select(self, timeout):
+        if timeout is None and wire.pending() == 0:
+            raise Stalled("every task waits for something that nothing can finish")
+        frames = []
+        frame = wire.next_frame(timeout)
+        while frame is not None:
+            frames.append(frame)
+            frame = wire.next_frame(0)
+        return frames
+
+    def close(self):
+        pass
+
+    def get_map(self):
+        return {}
+
+
+class RelayLoop(base_events.BaseEventLoop):
+    def __init__(self):
+        super().__init__()
+        self._selector = _Selector()
+
+    def _process_events(self, frames):
+        for kind, number, header, body in frames:
+            _deliver(kind, number, header, body)
+
+    def _write_to_self(self):
+        pass
+
+    def time(self):
+        return wire.now() / 1000
+
+    def run_in_executor(self, executor, func, *args):
+        """There are no threads: the function runs now, and its future is finished when this returns."""
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def _deliver(kind, number, header, body):
+    entry = _waiting.get(number)
+    if entry is None:
+        return
+    if isinstance(entry, Stream):
+        entry.deliver(kind, header, body)
+        return
+    if kind != REPLY:
+        return
+    del _waiting[number]
+    wire.close(number)
+    if entry.done():
+        return
+    try:
+        entry.set_result(wire.decode(header, body))
+    except Exception as error:
+        entry.set_exception(error)
+
+
+async def request(op, args=None, body=None):
+    """Asks and awaits; cancelling the task cancels the request."""
+    future = asyncio.get_running_loop().create_future()
+    number = wire.start(op, args, body)
+    _waiting[number] = future
+    try:
+        return await future
+    except asyncio.CancelledError:
+        _waiting.pop(number, None)
+        wire.cancel(number)
+        raise
+
+
+class Stream:
+    """A request whose body arrives in pieces: await `opened`, then read chunks until None."""
+
+    def __init__(self, op, args, body=None):
+        loop = asyncio.get_running_loop()
+        self.opened = loop.create_future()
+        self._chunks = asyncio.Queue()
+        self.number = wire.start(op, args, body)
+        _waiting[self.number] = self
+
+    def deliver(self, kind, header, body):
+        if kind == REPLY:
+            self._open(header, body)
+            return
+        event = json.loads(header)
+        if event.get("event") == "chunk":
+            self._chunks.put_nowait(body)
+        else:
+            self._finish(None if event.get("event") == "end" else wire._error(event.get("error")))
+
+    def _open(self, header, body):
+        try:
+            result, _ = wire.decode(header, body)
+        except Exception as error:
+            self.opened.set_exception(error)
+            self._finish(None)
+            return
+        self.opened.set_result(result)
+        if not (isinstance(result, dict) and result.get("streaming")):
+            if body:
+                self._chunks.put_nowait(body)
+            self._finish(None)
+
+    def _finish(self, error):
+        _waiting.pop(self.number, None)
+        wire.close(self.number)
+        self._chunks.put_nowait(error)
+
+    async def read(self):
+        chunk = await self._chunks.get()
+        if chunk is None or isinstance(chunk, Exception):
+            self._chunks.put_nowait(chunk)
+            if chunk is not None:
+                raise chunk
+        return chunk
+
+
+class RelayPolicy(events._BaseDefaultEventLoopPolicy):
+    _loop_factory = RelayLoop
+
+
+def install():
+    events._set_event_loop_policy(RelayPolicy())
+    events._set_running_loop(None)
+
+
+def cancel_all(loop):
+    """As asyncio.run does when its main coroutine is over."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))

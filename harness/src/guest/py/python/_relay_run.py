@@ -1,0 +1,245 @@
+"""Runs one program: compiles it with top-level await, gives back the value of its last expression, explains its errors."""
+
+import ast
+import asyncio
+import builtins
+import inspect
+import io
+import json
+import linecache
+import os
+import random
+import sys
+import tempfile
+import traceback
+import types
+
+import _relay_loop
+import _relay_wire as wire
+
+AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "zygote-", "wasm://")
+_loop = None
+_main = None
+_base_path = None
+_limits = {}
+
+
+def _fresh_main():
+    main = types.ModuleType("__main__")
+    main.__builtins__ = builtins
+    sys.modules["__main__"] = main
+    return main
+
+
+def event_loop():
+    global _loop
+    if _loop is None or _loop.is_closed():
+        _loop = _relay_loop.RelayLoop()
+        asyncio.set_event_loop(_loop)
+    return _loop
+
+
+def _compiled(source, filename):
+    """The body, and the last expression apart when there is one."""
+    tree = ast.parse(source, filename, "exec")
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        expression = ast.Expression(tree.body.pop().value)
+        last = compile(expression, filename, "eval", flags=AWAIT)
+    return compile(tree, filename, "exec", flags=AWAIT), last
+
+
+def _is_async(code):
+    return code is not None and bool(code.co_flags & inspect.CO_COROUTINE)
+
+
+async def _run_async(body, last, scope):
+    for code in (body, last):
+        result = eval(code, scope) if code is not None else None
+        if _is_async(code):
+            result = await result
+    return result
+
+
+def _execute(source, filename, scope):
+    body, last = _compiled(source, filename)
+    if not (_is_async(body) or _is_async(last)):
+        exec(body, scope)
+        return None if last is None else eval(last, scope)
+    loop = event_loop()
+    try:
+        result = loop.run_until_complete(_run_async(body, last, scope))
+    finally:
+        _relay_loop.cancel_all(loop)
+    return None if last is None else result
+
+
+def _plain(value, depth):
+    """Whether JSON gives the value back as it is."""
+    if value is None or value is True or value is False or type(value) is str:
+        return True
+    if type(value) is int:
+        return -(2**63) <= value < 2**64
+    if type(value) is float:
+        return value == value and abs(value) != float("inf")
+    if depth <= 0:
+        return False
+    if type(value) in (list, tuple):
+        return all(_plain(item, depth - 1) for item in value)
+    return type(value) is dict and all(type(key) is str and _plain(item, depth - 1) for key, item in value.items())
+
+
+def _clip(text, size, mark="… [cut]"):
+    data = text.encode("utf-8", "replace")
+    if len(data) <= size:
+        return data.decode("utf-8")
+    return data[: size - len(mark.encode())].decode("utf-8", "ignore") + mark
+
+
+def _value(value, outcome):
+    if value is None:
+        return
+    text = None
+    if _plain(value, _limits["depth"]):
+        text = json.dumps(value, ensure_ascii=False)
+        data = text.encode("utf-8", "surrogatepass") if len(text) * 4 > _limits["bytes"] else b""
+        if len(data) <= _limits["bytes"] and not _has_surrogates(text):
+            outcome["valueJson"] = text
+    if "valueJson" not in outcome or isinstance(value, (list, tuple, dict)):
+        outcome["valueText"] = _clip(value if type(value) is str else repr(value), _limits["text"])
+
+
+def _has_surrogates(text):
+    try:
+        text.encode("utf-8")
+        return False
+    except UnicodeEncodeError:
+        return True
+
+
+def _own_frames(explanation, seen):
+    """Only the program's frames, in the error, its causes, and the members of a group."""
+    if explanation is None or id(explanation) in seen:
+        return
+    seen.add(id(explanation))
+    kept = [frame for frame in explanation.stack if not frame.filename.startswith(HIDDEN)]
+    explanation.stack = traceback.StackSummary.from_list(kept)
+    _own_frames(explanation.__cause__, seen)
+    _own_frames(explanation.__context__, seen)
+    for member in explanation.exceptions or ():
+        _own_frames(member, seen)
+
+
+def explain(error):
+    try:
+        explanation = traceback.TracebackException(type(error), error, error.__traceback__, limit=-60, lookup_lines=False, compact=True)
+        _own_frames(explanation, set())
+        lines = list(explanation.format(colorize=False))
+        if not explanation.stack and lines and lines[0].startswith("Traceback"):
+            lines = lines[1:]
+        text = "".join(lines).rstrip("\n")
+    except Exception:
+        text = f"{type(error).__name__}"
+    if len(text) > _limits["error"]:
+        half = _limits["error"] // 2 - 20
+        text = text[:half] + "\n… [cut] …\n" + text[-half:]
+    return text
+
+
+def _message(error):
+    try:
+        return str(error)
+    except Exception:
+        return "[message cannot be shown]"
+
+
+def _exit_code(error):
+    code = error.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 255
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _failed(error, outcome):
+    text = explain(error)
+    print(text, file=sys.stderr)
+    outcome["exitCode"] = 130 if isinstance(error, KeyboardInterrupt) else 1
+    outcome["error"] = {"type": type(error).__name__, "message": _message(error), "stack": text}
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+
+
+def _streams():
+    """Fresh text layers over the descriptors: an earlier run of the session may have closed or replaced them."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        raw = io.FileIO(number, "wb", closefd=False)
+        stream = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "surrogateescape" if number == 1 else "backslashreplace", line_buffering=True)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "surrogateescape")
+
+
+def _environment(config):
+    os.environ.clear()
+    os.environ.update({"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", **config["env"]})
+    sys.argv = [config["path"], *config["argv"]]
+    folder = os.path.dirname(config["path"]) or "/"
+    sys.path[:] = [folder, *_base_path, "/site-packages"]
+    sys.path_importer_cache.pop(folder, None)
+    sys.path_importer_cache.pop("/site-packages", None)
+    try:
+        os.chdir(config["cwd"])
+    except OSError:
+        os.chdir("/")
+
+
+def reseed():
+    """The interpreter was seeded before the fork: without this, every run would draw the same numbers."""
+    random.seed(wire.random_bytes(32))
+    tempfile._name_sequence = None
+
+
+def prepare(limits):
+    """Called once at boot."""
+    global _base_path, _main
+    _limits.update(json.loads(limits))
+    _base_path = [path for path in sys.path if path]
+    _main = _fresh_main()
+    _relay_loop.install()
+
+
+def run(config):
+    """Everything about one run; the answer is JSON text, never an exception."""
+    global _main
+    config = json.loads(config)
+    outcome = {"exitCode": 0}
+    if config.get("reset"):
+        _main = _fresh_main()
+    _streams()
+    reseed()
+    _environment(config)
+    from mcp import _configure
+
+    _configure(config["servers"], _main.__dict__)
+    name = os.path.basename(config["path"]) or "main.py"
+    source = config["source"]
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    _main.__file__ = config["path"]
+    try:
+        _value(_execute(source, name, _main.__dict__), outcome)
+    except SystemExit as error:
+        outcome["exitCode"] = _exit_code(error)
+    except BaseException as error:
+        _failed(error, outcome)
+    _flush()
+    return json.dumps(outcome)

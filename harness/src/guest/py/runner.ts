@@ -1,0 +1,142 @@
+// One run of Python. The interpreter is synchronous from our side: one call in, everything happens inside it, text comes out.
+
+import type { Capsule } from "../capsule";
+import { Calls } from "../calls";
+import { LayerTree } from "../layers";
+import { Output } from "../output";
+import type { RunContext, Runner } from "../serve";
+import { Stdin } from "../stdin";
+import { decodeUtf8, encodeUtf8 } from "../text";
+import { Limits, type Channel, type Outcome, type WireError } from "../wire";
+import { hostModule, type PyProxy } from "./host_module";
+import { RelayFs, type EmscriptenFs } from "./relayfs";
+
+interface DirectoryMaker extends EmscriptenFs {
+  chmod(path: string, mode: number): void;
+}
+
+/** The parts of Pyodide's interface we use. */
+export interface PyodideApi {
+  runPython(code: string): any;
+  registerJsModule(name: string, module: object): void;
+  unregisterJsModule(name: string): void;
+  setStdin(options: { read(buffer: Uint8Array): number }): void;
+  setStdout(options: { write(buffer: Uint8Array): number }): void;
+  setStderr(options: { write(buffer: Uint8Array): number }): void;
+  pyimport(name: string): any;
+  FS: DirectoryMaker;
+  _module: { HEAP8: Int8Array };
+}
+
+export interface PyState {
+  context: RunContext;
+  stdin: Stdin;
+}
+
+const MOUNTS = ["/tmp", "/out", "/host", "/mcps"];
+const LIBRARY = "/lib/relay";
+
+export class PyRunner implements Runner {
+  readonly language = "py";
+  private state: PyState | undefined;
+  private readonly files: RelayFs;
+  private run_!: PyProxy;
+
+  private constructor(private readonly pyodide: PyodideApi) {
+    this.files = new RelayFs(pyodide.FS);
+  }
+
+  static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>, imports: string): PyRunner {
+    const runner = new PyRunner(pyodide);
+    for (const [path, text] of Object.entries(library)) runner.put(`${LIBRARY}/${path}`, encodeUtf8(text));
+    runner.connectStreams();
+    pyodide.registerJsModule("_relay_host", hostModule(() => runner.state, channel));
+    const limits = { depth: Limits.valueDepth, bytes: Limits.valueBytes, text: Limits.valueTextBytes, error: Limits.errorBytes - 100 };
+    pyodide.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(LIBRARY)})`);
+    pyodide.runPython(imports);
+    pyodide.pyimport("_relay_run").prepare(JSON.stringify(limits));
+    pyodide.pyimport("_relay_patch").install();
+    runner.run_ = pyodide.pyimport("_relay_run").run;
+    for (const mount of MOUNTS) runner.files.mountAt(mount);
+    return runner;
+  }
+
+  /** A whole small run against a deaf channel: pages and code are there when the real one comes. */
+  warm(channel: Channel): void {
+    const silent: Channel = { ...channel, now: () => channel.now(), random: (count) => channel.random(count), send: () => {}, receive: () => null };
+    const output = new Output(silent);
+    const source = encodeUtf8("print('warm', [1, {'a': 2}])\n{'ok': [True]}");
+    const entry = { path: "/app/warm.py", argv: [], env: {}, cwd: "/" };
+    const layers = [{ id: "code", format: "raw" as const, path: entry.path, bytes: source }];
+    const header = { manifest: "", sig: "", key: "", layers: [], reset: true };
+    const outcome = this.run({ language: "py", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
+    if (outcome.exitCode !== 0) throw new Error(`the warm-up run failed: ${outcome.error?.stack ?? outcome.error?.message}`);
+  }
+
+  run(capsule: Capsule, context: RunContext): Outcome {
+    const { entry, header } = capsule;
+    const tree = LayerTree.from(capsule.layers);
+    for (const path of tree.paths()) this.put(path, tree.file(path)!.read());
+    const main = tree.file(entry.path);
+    if (!main) throw new Error(`the capsule has no entry ${entry.path}`);
+    this.state = { context, stdin: new Stdin(capsule.stdin, header.stdinLive === true, context.calls) };
+    this.files.use(context.calls);
+    const config = { ...entry, source: decodeUtf8(main.read()), servers: header.servers ?? [], reset: header.reset === true };
+    try {
+      return { ...outcomeOf(this.run_(JSON.stringify(config))), memPeakBytes: this.memoryBytes() };
+    } catch (error) {
+      return this.fatal(error);
+    } finally {
+      this.state = undefined;
+      this.files.use(undefined);
+    }
+  }
+
+  /** Python itself died: the stack under it ran out, or memory did. The child must not be used again. */
+  private fatal(error: unknown): Outcome {
+    const text = String((error as Error)?.message ?? error);
+    const memory = /memory/i.test(text);
+    const type = memory ? "MemoryError" : "FatalError";
+    const message = memory ? "the interpreter ran out of memory" : `the interpreter stopped: ${text.split("\n")[0]}`;
+    const exitCode = memory ? 137 : 1;
+    return { exitCode, error: { type, message }, memPeakBytes: this.memoryBytes(), poisoned: true };
+  }
+
+  private memoryBytes(): number {
+    return this.pyodide._module.HEAP8.byteLength;
+  }
+
+  private put(path: string, bytes: Uint8Array): void {
+    this.pyodide.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")) || "/");
+    this.pyodide.FS.writeFile(path, bytes);
+  }
+
+  private connectStreams(): void {
+    const writer = (stream: "stdout" | "stderr") => ({
+      write: (bytes: Uint8Array) => {
+        this.state?.context.output.write(stream, bytes);
+        return bytes.length;
+      },
+    });
+    this.pyodide.setStdout(writer("stdout"));
+    this.pyodide.setStderr(writer("stderr"));
+    this.pyodide.setStdin({
+      read: (buffer: Uint8Array) => {
+        const bytes = this.state?.stdin.read(buffer.length) ?? new Uint8Array(0);
+        buffer.set(bytes);
+        return bytes.length;
+      },
+    });
+  }
+}
+
+interface PythonOutcome {
+  exitCode: number;
+  valueJson?: string;
+  valueText?: string;
+  error?: WireError;
+}
+
+function outcomeOf(text: unknown): PythonOutcome {
+  return JSON.parse(String(text)) as PythonOutcome;
+}
