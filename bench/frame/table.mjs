@@ -1,6 +1,8 @@
 // Tables: the same rows for people at a terminal and for RESULTS.md.
 
 export const whole = (n) => (n === undefined ? '–' : Math.round(n).toLocaleString('en-US').replaceAll(',', ' '));
+// Runs per second: slow ones deserve a digit.
+export const rate = (n) => (n !== undefined && n < 10 ? n.toFixed(1) : whole(n));
 export const fixed = (n, digits = 1) => (n === undefined || Number.isNaN(n) ? '–' : n.toFixed(digits));
 export const ratio = (n) => (n === undefined || !Number.isFinite(n) ? '–' : `${n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2)} ×`);
 export const micros = (us) => (us === undefined ? '–' : us >= 10_000 ? `${(us / 1000).toFixed(1)} ms` : `${Math.round(us)} µs`);

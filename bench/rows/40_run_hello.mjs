@@ -3,7 +3,7 @@ import { seconds } from '../frame/machine.mjs';
 import { modernCall } from '../frame/mcp.mjs';
 import { quantile } from '../frame/numbers.mjs';
 import { captureChecked, hello, needsRuns, processPeers, toolOf, warmRelay } from '../frame/runs.mjs';
-import { millis, ratio, Table, whole } from '../frame/table.mjs';
+import { millis, rate, ratio, Table } from '../frame/table.mjs';
 import { load, needsWrk } from '../frame/wrk.mjs';
 
 const clients = [1, 4, 16];
@@ -43,7 +43,7 @@ async function measureLanguage(server, language) {
   return rows;
 }
 
-const cells = (figure) => (figure ? [millis(figure.p50), millis(figure.p99), whole(figure.rps)] : ['–', '–', '–']);
+const cells = (figure) => (figure ? [millis(figure.p50), millis(figure.p99), rate(figure.rps)] : ['–', '–', '–']);
 
 function tabulate(language, rows) {
   const relay = rows[0][1];

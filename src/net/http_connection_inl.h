@@ -15,7 +15,7 @@ class Connection<Stream>::Body final : public BodyStream {
       : connection_(connection), framing_(framing), left_(length) {}
 
   io::Task<void> write(std::string_view bytes) override {
-    if (connection_.gone_.is_set()) co_return fail(unavailable("the peer closed the connection"));
+    if (connection_.is_lost()) co_return fail(unavailable("the peer closed the connection"));
     if (connection_.writing_) co_return fail(internal("two writers on one response"));
     if (bytes.empty() || framing_ == Framing::none) co_return Result<void>{};
     if (framing_ == Framing::length) {
@@ -227,6 +227,7 @@ asio::awaitable<Result<void>> Connection<Stream>::send_rest(Pieces pieces) {
     pieces.consume(sent);
     if (!error) continue;
     keep_alive_ = false;
+    write_failed_ = true;
     gone_.set();
     co_return fail(unavailable("the peer closed the connection"));
   }

@@ -51,7 +51,7 @@ std::optional<WallLevel> find_wall_level(std::string_view name);
 /// What one child may use. Memory counts from what it shares with its zygote.
 struct ChildLimits {
   std::size_t memory_bytes = 0;
-  std::size_t descriptors = 4;  // the socket is number 3; nothing else can be opened
+  std::size_t descriptors = 1;  // its socket; nothing else can be opened
   std::size_t stack_bytes = 0;
   std::chrono::seconds cpu{0};
 };

@@ -112,7 +112,7 @@ std::string exhausts_memory() {
 
 std::string exhausts_descriptors() {
   for (int copies = 0; copies < 100'000; ++copies)
-    if (::dup(3) < 0) return verdict(-1) + (copies == 0 ? " at once" : " after some");
+    if (::dup(0) < 0) return verdict(-1) + (copies == 0 ? " at once" : " after some");
   return "ok";
 }
 
@@ -151,7 +151,7 @@ std::string sends_a_descriptor() {
   part->cmsg_len = CMSG_LEN(sizeof(int));
   const int other = 2;  // closed long ago
   std::memcpy(CMSG_DATA(part), &other, sizeof other);
-  return verdict(::sendmsg(3, &message, MSG_DONTWAIT));
+  return verdict(::sendmsg(0, &message, MSG_DONTWAIT));
 }
 
 std::string counts_descriptors() {
@@ -195,7 +195,7 @@ const std::map<std::string, Attempt>& attempts() {
       {"share_memory", shares_memory},
       {"new_user_namespace", [] { return verdict(::unshare(CLONE_NEWUSER)); }},
       {"new_mount_namespace", [] { return verdict(::unshare(CLONE_NEWNS)); }},
-      {"enter_namespace", [] { return verdict(::setns(3, 0)); }},
+      {"enter_namespace", [] { return verdict(::setns(0, 0)); }},
       {"mount", [] { return verdict(::mount("none", "/", "tmpfs", 0, nullptr)); }},
       {"unmount", [] { return verdict(::umount2("/", MNT_DETACH)); }},
       {"change_root", [] { return verdict(::chroot("/")); }},

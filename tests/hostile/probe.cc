@@ -8,6 +8,7 @@
 
 #include "attempts.h"
 #include "base/json.h"
+#include "confine.h"
 #include "worker.h"
 
 namespace {
@@ -32,7 +33,7 @@ class Probe final : public Engine {
       const std::string name(frame->body);
       if (name.starts_with("raw ")) {  // bytes for the wire itself: what comes out of a child that was taken over
         const std::string bytes = name.substr(4);
-        [[maybe_unused]] const auto ignored = ::write(3, bytes.data(), bytes.size());
+        [[maybe_unused]] const auto ignored = ::write(kRunSocket, bytes.data(), bytes.size());
         continue;
       }
       const json::object done{{"exitCode", 0}, {"value", attempt_named(name)}};

@@ -37,7 +37,7 @@ namespace {
 
 Result<void> keep_only(int socket) {
   if (socket != kRunSocket && ::dup2(socket, kRunSocket) < 0) return fail(from_errno(errno, "wall own_socket_only: move the socket"));
-  if (::close_range(0, kRunSocket - 1, 0) != 0 || ::close_range(kRunSocket + 1, ~0U, 0) != 0)
+  if (::close_range(kRunSocket + 1, ~0U, 0) != 0)
     return fail(from_errno(errno, "wall own_socket_only: close the rest"));
   return {};
 }

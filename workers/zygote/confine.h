@@ -12,8 +12,9 @@
 
 namespace relay::zygote {
 
-/// The number that the run socket has in every child.
-inline constexpr int kRunSocket = 3;
+/// The number that the run socket has in every child: the only one there is, so a limit of one descriptor leaves no
+/// room for another. Nothing reads standard input here, and what a library prints to 1 or 2 goes nowhere.
+inline constexpr int kRunSocket = 0;
 
 /// Around the zygote: no files, no privileges. Called once, after boot.
 Result<void> confine_zygote(const sandbox::LaunchPlan& plan);
