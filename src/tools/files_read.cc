@@ -19,17 +19,18 @@ constexpr std::size_t kBinaryProbeBytes = 8 * limits::kKiB;
 
 constexpr std::string_view kInputSchema =
     R"({"type":"object","required":["path"],"additionalProperties":false,"properties":{"path":{"type":"string"},)"
-    R"("encoding":{"enum":["utf-8","base64","binary"]},"maxBytes":{"type":"integer","minimum":1,"maximum":4194304},)"
-    R"("offset":{"type":"integer","minimum":0},"line":{"type":"integer","minimum":1},"lines":{"type":"integer","minimum":1},)"
+    R"("encoding":{"enum":["utf-8","base64","binary"]},"maxBytes":{"type":"integer"},)"
+    R"("offset":{"type":"integer"},"line":{"type":"integer"},"lines":{"type":"integer"},)"
     R"("stat":{"type":"boolean"}}})";
 
 constexpr std::string_view kOutputSchema =
     R"({"type":"object","properties":{"content":{"type":"string"},"encoding":{"type":"string"},"size":{"type":"integer"},)"
-    R"("nextOffset":{"type":"integer"},"entries":{"type":"array"}}})";
+    R"("entries":{"type":"array"}}})";
 
-std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name) {
+// Numbers below the least are as good as none.
+std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name, std::int64_t least = 1) {
   const auto number = json::find_int(arguments, name);
-  if (!number || *number < 0) return std::nullopt;
+  if (!number || *number < least) return std::nullopt;
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -142,7 +143,7 @@ ReadArguments read_read_arguments(const json::object& arguments) {
   const std::string_view encoding = json::find_string(arguments, "encoding").value_or("utf-8");
   out.encoding = encoding == "base64" ? Encoding::base64 : encoding == "binary" ? Encoding::binary : Encoding::utf8;
   out.bytes_max = count_of(arguments, "maxBytes");
-  out.offset = count_of(arguments, "offset").value_or(0);
+  out.offset = count_of(arguments, "offset", 0).value_or(0);
   out.first_line = count_of(arguments, "line");
   out.lines = count_of(arguments, "lines");
   out.stat_only = json::find_bool(arguments, "stat").value_or(false);

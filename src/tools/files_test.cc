@@ -176,6 +176,29 @@ TEST(FileUri, ThereAndBack) {
   EXPECT_EQ(find_file_of_uri("relay://results/1"), std::nullopt);
 }
 
+TEST(FilesTools, CostTheModelLittle) {
+  vfs::TempDir state;
+  vfs::TreeSpec spec;
+  spec.workspace_dir = state.path("w");
+  spec.mounts = {{"p", state.path()}};
+  auto trees = vfs::Trees::open(spec, nullptr).value();
+  io::ThreadPool pool(1);
+  const auto world = std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1)});
+  pipeline::Toolset toolset("files");
+  ASSERT_TRUE(add_files_tools(toolset, world));
+  std::vector<protocol::Tool> tools;
+  toolset.append_tools({}, tools);
+  ASSERT_EQ(tools.size(), 3U);
+  std::string json;
+  for (const protocol::Tool& tool : tools) protocol::append_json(json, tool, protocol::kLatestModern);
+  EXPECT_LE(json.size(), 1843U) << json;
+  EXPECT_EQ(toolset.resources().size(), 4U);  // the mount, /tmp, /out and the template
+  const auto writing = toolset.find({}, "write");
+  ASSERT_NE(writing, nullptr);
+  EXPECT_EQ(writing->guarded.classify({{"path", "/host/p/x"}}), authority::Tier::stateful);
+  EXPECT_EQ(toolset.find({}, "read")->guarded.tier, authority::Tier::read_only);
+}
+
 TEST(FilesPolicyText, UsesThePathAsTheTreeReadsIt) {
   EXPECT_EQ(read_policy_text({{"path", "/tmp//a/../b"}}), "/tmp/b");
   EXPECT_EQ(write_policy_text({{"path", "/out/./x"}, {"content", "text"}}), "/out/x create\ntext");
