@@ -3,8 +3,12 @@
 import { readFileSync } from "node:fs";
 import { join, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import v8 from "node:v8";
 import vm from "node:vm";
 import { StubRelay, startFrame } from "./stub_relay.mjs";
+
+// The zygote gives V8 this much; the guest's own limits are set below it.
+v8.setFlagsFromString("--stack-size=3900");
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const runtimeDir = process.env.RELAY_RUNTIME_DIR ?? join(here, "../../build/runtime");

@@ -9,6 +9,7 @@ import { Stdin } from "../stdin";
 import { decodeUtf8, encodeUtf8 } from "../text";
 import { Limits, type Channel, type Outcome, type WireError } from "../wire";
 import { hostModule, type PyProxy } from "./host_module";
+import { IMPORTS, LIBRARY_LOADER } from "./imports";
 import { RelayFs, type EmscriptenFs } from "./relayfs";
 
 interface DirectoryMaker extends EmscriptenFs {
@@ -46,14 +47,14 @@ export class PyRunner implements Runner {
     this.files = new RelayFs(pyodide.FS);
   }
 
-  static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>, imports: string): PyRunner {
+  static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>): PyRunner {
     const runner = new PyRunner(pyodide);
     for (const [path, text] of Object.entries(library)) runner.put(`${LIBRARY}/${path}`, encodeUtf8(text));
     runner.connectStreams();
     pyodide.registerJsModule("_relay_host", hostModule(() => runner.state, channel));
     const limits = { depth: Limits.valueDepth, bytes: Limits.valueBytes, text: Limits.valueTextBytes, error: Limits.errorBytes - 100 };
-    pyodide.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(LIBRARY)})`);
-    pyodide.runPython(imports);
+    pyodide.runPython(IMPORTS);
+    pyodide.runPython(LIBRARY_LOADER);
     pyodide.pyimport("_relay_run").prepare(JSON.stringify(limits));
     pyodide.pyimport("_relay_patch").install();
     runner.run_ = pyodide.pyimport("_relay_run").run;
@@ -95,10 +96,13 @@ export class PyRunner implements Runner {
   /** Python itself died: the stack under it ran out, or memory did. The child must not be used again. */
   private fatal(error: unknown): Outcome {
     const text = String((error as Error)?.message ?? error);
-    const memory = /memory/i.test(text);
-    const type = memory ? "MemoryError" : "FatalError";
-    const message = memory ? "the interpreter ran out of memory" : `the interpreter stopped: ${text.split("\n")[0]}`;
-    const exitCode = memory ? 137 : 1;
+    if (/call stack/i.test(text)) return this.dead("RecursionError", "the interpreter's stack is exhausted", 1);
+    if (/memory/i.test(text)) return this.dead("MemoryError", "the interpreter ran out of memory", 137);
+    return this.dead("FatalError", `the interpreter stopped: ${text.trim().split("\n").pop()}`, 1);
+  }
+
+  private dead(type: string, message: string, exitCode: number): Outcome {
+    this.state?.context.output.write("stderr", encodeUtf8(`${type}: ${message}\n`));
     return { exitCode, error: { type, message }, memPeakBytes: this.memoryBytes(), poisoned: true };
   }
 

@@ -6,7 +6,6 @@ import pythonFiles from "relay:python";
 import { loadPyodide } from "pyodide/pyodide.mjs";
 import { PyRunner, type PyodideApi } from "../../guest/py/runner";
 import { guardedGlobals, poisonCodeGeneration } from "../../guest/py/globals";
-import { IMPORTS } from "../../guest/py/imports";
 import { serve } from "../../guest/serve";
 import type { Harness } from "./host";
 
@@ -30,7 +29,7 @@ const harness: Harness = {
       stderr: (text: string) => host.log(text),
       checkAPIVersion: false,
     })) as unknown as PyodideApi;
-    runner = PyRunner.boot(host, pyodide, pythonFiles, IMPORTS);
+    runner = PyRunner.boot(host, pyodide, pythonFiles);
     removeShell();
     poisonCodeGeneration();
     runner.warm(host);

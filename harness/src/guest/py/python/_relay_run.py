@@ -5,7 +5,6 @@ import asyncio
 import builtins
 import inspect
 import io
-import json
 import linecache
 import os
 import random
@@ -13,9 +12,11 @@ import sys
 import tempfile
 import traceback
 import types
+from json import dumps, loads
 
 import _relay_loop
 import _relay_wire as wire
+from mcp import Pending, _configure
 
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "zygote-", "wasm://")
@@ -98,11 +99,13 @@ def _clip(text, size, mark="… [cut]"):
 
 
 def _value(value, outcome):
+    if isinstance(value, Pending):
+        value = value.value()
     if value is None:
         return
     text = None
     if _plain(value, _limits["depth"]):
-        text = json.dumps(value, ensure_ascii=False)
+        text = dumps(value, ensure_ascii=False)
         data = text.encode("utf-8", "surrogatepass") if len(text) * 4 > _limits["bytes"] else b""
         if len(data) <= _limits["bytes"] and not _has_surrogates(text):
             outcome["valueJson"] = text
@@ -212,7 +215,7 @@ def reseed():
 def prepare(limits):
     """Called once at boot."""
     global _base_path, _main
-    _limits.update(json.loads(limits))
+    _limits.update(loads(limits))
     _base_path = [path for path in sys.path if path]
     _main = _fresh_main()
     _relay_loop.install()
@@ -221,15 +224,13 @@ def prepare(limits):
 def run(config):
     """Everything about one run; the answer is JSON text, never an exception."""
     global _main
-    config = json.loads(config)
+    config = loads(config)
     outcome = {"exitCode": 0}
     if config.get("reset"):
         _main = _fresh_main()
     _streams()
     reseed()
     _environment(config)
-    from mcp import _configure
-
     _configure(config["servers"], _main.__dict__)
     name = os.path.basename(config["path"]) or "main.py"
     source = config["source"]
@@ -242,4 +243,4 @@ def run(config):
     except BaseException as error:
         _failed(error, outcome)
     _flush()
-    return json.dumps(outcome)
+    return dumps(outcome)
