@@ -9,7 +9,7 @@ import { Stdin } from "../stdin";
 import { decodeUtf8, encodeUtf8 } from "../text";
 import { Limits, type Channel, type Outcome, type WireError } from "../wire";
 import { hostModule, type PyProxy } from "./host_module";
-import { IMPORTS, LIBRARY_LOADER } from "./imports";
+import { LIBRARY_LOADER } from "./imports";
 import { RelayFs, type EmscriptenFs } from "./relayfs";
 
 interface DirectoryMaker extends EmscriptenFs {
@@ -19,6 +19,7 @@ interface DirectoryMaker extends EmscriptenFs {
 /** The parts of Pyodide's interface we use. */
 export interface PyodideApi {
   runPython(code: string): any;
+  makeMemorySnapshot(): Uint8Array;
   registerJsModule(name: string, module: object): void;
   unregisterJsModule(name: string): void;
   setStdin(options: { read(buffer: Uint8Array): number }): void;
@@ -47,13 +48,13 @@ export class PyRunner implements Runner {
     this.files = new RelayFs(pyodide.FS);
   }
 
+  /** The standard modules are already imported, by now or by the snapshot. */
   static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>): PyRunner {
     const runner = new PyRunner(pyodide);
     for (const [path, text] of Object.entries(library)) runner.put(`${LIBRARY}/${path}`, encodeUtf8(text));
     runner.connectStreams();
     pyodide.registerJsModule("_relay_host", hostModule(() => runner.state, channel));
     const limits = { depth: Limits.valueDepth, bytes: Limits.valueBytes, text: Limits.valueTextBytes, error: Limits.errorBytes - 100 };
-    pyodide.runPython(IMPORTS);
     pyodide.runPython(LIBRARY_LOADER);
     pyodide.pyimport("_relay_run").prepare(JSON.stringify(limits));
     pyodide.pyimport("_relay_patch").install();
