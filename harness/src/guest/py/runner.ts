@@ -43,6 +43,7 @@ export class PyRunner implements Runner {
   private state: PyState | undefined;
   private readonly files: RelayFs;
   private run_!: PyProxy;
+  private seeded = false;
 
   private constructor(private readonly pyodide: PyodideApi) {
     this.files = new RelayFs(pyodide.FS);
@@ -63,8 +64,8 @@ export class PyRunner implements Runner {
     return runner;
   }
 
-  /** A whole small run against a deaf channel: pages and code are there when the real one comes. */
-  warm(channel: Channel): void {
+  /** A whole small run against a deaf channel: pages and code are there when the real one comes. In a child it also seeds. */
+  warm(channel: Channel, where: "zygote" | "child"): void {
     const silent: Channel = { ...channel, now: () => channel.now(), random: (count) => channel.random(count), send: () => {}, receive: () => null };
     const output = new Output(silent);
     const source = encodeUtf8("print('warm', [1, {'a': 2}])\n{'ok': [True]}");
@@ -73,6 +74,12 @@ export class PyRunner implements Runner {
     const header = { manifest: "", sig: "", key: "", layers: [], reset: true };
     const outcome = this.run({ language: "py", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
     if (outcome.exitCode !== 0) throw new Error(`the warm-up run failed: ${outcome.error?.stack ?? outcome.error?.message}`);
+    this.seeded = where === "child";
+  }
+
+  /** After the warm-up, before the first fork. */
+  settle(): void {
+    this.pyodide.pyimport("_relay_run").settle();
   }
 
   run(capsule: Capsule, context: RunContext): Outcome {
@@ -83,7 +90,11 @@ export class PyRunner implements Runner {
     if (!main) throw new Error(`the capsule has no entry ${entry.path}`);
     this.state = { context, stdin: new Stdin(capsule.stdin, header.stdinLive === true, context.calls) };
     this.files.use(context.calls);
-    const config = { ...entry, source: decodeUtf8(main.read()), servers: header.servers ?? [], reset: header.reset === true };
+    const config = {
+      ...entry, source: decodeUtf8(main.read()), servers: header.servers ?? [], reset: header.reset === true,
+      reseed: !this.seeded, hasInput: capsule.stdin.length > 0 || header.stdinLive === true,
+    };
+    this.seeded = true;
     try {
       return { ...outcomeOf(this.run_(JSON.stringify(config))), memPeakBytes: this.memoryBytes() };
     } catch (error) {

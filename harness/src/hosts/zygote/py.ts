@@ -60,9 +60,10 @@ const harness: Harness = {
     runner = PyRunner.boot(host, await loadInterpreter(), pythonFiles);
     removeShell();
     poisonCodeGeneration();
-    runner.warm(host);
+    runner.warm(host, "zygote");
+    runner.settle();
   },
-  warm: () => runner.warm(host),
+  warm: () => runner.warm(host, "child"),
   serve: () => serve(host, runner),
 };
 scope.relayHarness = harness;

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import builtins
+import gc
 import inspect
 import io
 import linecache
@@ -24,6 +25,7 @@ _loop = None
 _main = None
 _base_path = None
 _limits = {}
+_text = {}
 
 
 def _fresh_main():
@@ -182,14 +184,22 @@ def _flush():
             pass
 
 
-def _streams():
-    """Fresh text layers over the descriptors: an earlier run of the session may have closed or replaced them."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        raw = io.FileIO(number, "wb", closefd=False)
-        stream = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "surrogateescape" if number == 1 else "backslashreplace", line_buffering=True)
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "surrogateescape")
+def _writer(number, errors):
+    raw = io.FileIO(number, "wb", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", errors, line_buffering=True)
+
+
+def _streams(has_input):
+    """Text layers over the descriptors, made anew when an earlier run of the session closed or replaced them."""
+    for number, name, errors in ((1, "stdout", "surrogateescape"), (2, "stderr", "backslashreplace")):
+        kept = _text.get(name)
+        if kept is None or kept.closed or getattr(sys, name, None) is not kept:
+            kept = _text[name] = _writer(number, errors)
+            setattr(sys, name, kept)
+            setattr(sys, f"__{name}__", kept)
+    if has_input or _text.get("used") or getattr(sys, "stdin", None) is not _text.get("stdin"):
+        sys.stdin = _text["stdin"] = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "surrogateescape")
+        _text["used"] = has_input
 
 
 def _environment(config):
@@ -221,6 +231,12 @@ def prepare(limits):
     _relay_loop.install()
 
 
+def settle():
+    """Called at the end of boot: what lives now is never looked at by the collector again, so forks share its pages."""
+    gc.collect()
+    gc.freeze()
+
+
 def run(config):
     """Everything about one run; the answer is JSON text, never an exception."""
     global _main
@@ -228,8 +244,9 @@ def run(config):
     outcome = {"exitCode": 0}
     if config.get("reset"):
         _main = _fresh_main()
-    _streams()
-    reseed()
+    _streams(config["hasInput"])
+    if config["reseed"]:
+        reseed()
     _environment(config)
     _configure(config["servers"], _main.__dict__)
     name = os.path.basename(config["path"]) or "main.py"
