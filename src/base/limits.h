@@ -150,4 +150,9 @@ inline constexpr std::size_t kSearchContext = 20;          // lines before and a
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
 
+// The guests' network.
+inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn
+inline constexpr std::size_t kFetchHeaders = 100;    // of one request
+inline constexpr auto kFetchTimeout = 300s;          // one hop, to its last byte; the run's own limit usually comes first
+
 }  // namespace relay::limits
