@@ -156,4 +156,9 @@ inline constexpr std::size_t kSearchThreads = 8;
 inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
 inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
 
+// The guests' network.
+inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn
+inline constexpr std::size_t kFetchHeaders = 100;    // of one request
+inline constexpr auto kFetchTimeout = 300s;          // one hop, to its last byte; the run's own limit usually comes first
+
 }  // namespace relay::limits
