@@ -14,6 +14,7 @@
 #include "auth/bearer_token.h"
 #include "io/spawn.h"
 #include "mcp/server.h"
+#include "mcp/session_store.h"
 #include "net/http_server.h"
 
 namespace relay::app {
