@@ -129,6 +129,8 @@ int run_serve(const Config& config, Log& log) {
   const std::string url = base_url(config, (*http)->port());
   endpoints.set_facts(home_facts(**world, url));
   announce(**world, url, (*http)->port(), log);
+  if (config.container_default && is_loopback(config.server.bind))
+    log.warn("in a container, but without authentication: only reachable from inside it. Add --auth token to listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
