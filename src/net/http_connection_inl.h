@@ -95,7 +95,7 @@ asio::awaitable<bool> Connection<Stream>::serve_one() {
 template <class Stream>
 asio::awaitable<typename Connection<Stream>::Head> Connection<Stream>::read_head() {
   parser_.reset();
-  buffer_.release(kCopiedBytes);
+  if (!watching_) buffer_.release(kCopiedBytes);
   answer_ = Answer::none;
   continue_sent_ = event_stream_ = watch_wanted_ = timed_out_ = false;
   idle_ = buffer_.empty();
@@ -307,7 +307,7 @@ io::Task<std::unique_ptr<BodyStream>> Connection<Stream>::start_stream(int statu
   begin_answer(status, headers, shape);
   Pieces pieces{asio::buffer(out_)};
   if (!send_now(pieces)) RELAY_CO_CHECK(co_await send_rest(pieces));
-  buffer_.release();
+  if (!watching_) buffer_.release();  // a watching read writes into it
   peer_gone();
   const bool bare = parser_.is_head();
   std::unique_ptr<BodyStream> body =
