@@ -104,11 +104,18 @@ std::string how_to_go_on(const FilePart& part) {
   return fmt::format("read on with offset={}", part.end);
 }
 
+// How much of it a model is shown without having asked for a size. Replaced characters have other offsets than the
+// bytes they stand for, so such a text is not cut here.
+std::string_view shown_bytes(const ReadArguments& arguments, const FilePart& part) {
+  if (arguments.bytes_max || part.lossy) return part.bytes;
+  if (arguments.encoding == Encoding::utf8) return utf8_prefix(part.bytes, limits::kResultBytes);
+  return std::string_view(part.bytes).substr(0, limits::kResultBytes / 4 * 3);
+}
+
 // What the model sees: the content, and one line about what is missing.
 std::string text_for_model(const ReadArguments& arguments, const FilePart& part) {
-  const std::size_t budget = arguments.bytes_max ? part.bytes.size() : limits::kResultBytes;
-  const std::string_view shown = utf8_prefix(part.bytes, budget);
-  std::string text(shown);
+  const std::string_view shown = shown_bytes(arguments, part);
+  std::string text = arguments.encoding == Encoding::utf8 ? std::string(shown) : to_base64(shown);
   if (part.lossy) text += "\n[not valid UTF-8; base64 gives the exact bytes]";
   if (shown.size() < part.bytes.size()) {
     text += fmt::format("\n[bytes {}-{} of {}; read on with offset={}]", part.offset, part.offset + shown.size(), part.size,
@@ -188,7 +195,6 @@ ToolResult file_result(const ReadArguments& arguments, FilePart part) {
     result.content.push_back(shown_binary(arguments.path, std::move(part.bytes)));
     return result;
   }
-  if (!text) part.bytes = to_base64(part.bytes);
   result.content.push_back(protocol::text_content(text_for_model(arguments, part)));
   return result;
 }

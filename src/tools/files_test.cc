@@ -92,6 +92,13 @@ TEST_F(FilesTest, TheModelIsShownLessThanTheProgram) {
   EXPECT_TRUE(text_of(result).ends_with("[bytes 0-65536 of 200000; read on with offset=65536]"));
 }
 
+TEST_F(FilesTest, Base64PagesByTheBytesOfTheFile) {
+  dir_.write("big", std::string(200'000, '\0'));
+  const std::string text = text_of(read(R"({"path":"/tmp/big","encoding":"base64"})"));
+  EXPECT_TRUE(text.ends_with("[bytes 0-49152 of 200000; read on with offset=49152]")) << text.substr(text.size() - 80);
+  EXPECT_EQ(find_base64(text.substr(0, 65'536)), std::string(49'152, '\0'));
+}
+
 TEST_F(FilesTest, BinaryFiles) {
   dir_.write("b.png", std::string("\x89PNG\0\xff", 6));
   EXPECT_NE(failure(R"({"path":"/tmp/b.png"})").message.find("is binary (6 bytes)"), std::string::npos);
