@@ -28,8 +28,7 @@ std::optional<std::size_t>* slot_of(RangeRequest& request, std::string_view key)
 
 // The boundary at or before `at`.
 std::size_t align(std::string_view text, std::size_t at) {
-  at = std::min(at, text.size());
-  return utf8_prefix(text.substr(0, at), at).size() == at ? at : utf8_prefix(text.substr(0, at), at).size();
+  return utf8_prefix(text, std::min(at, text.size())).size();
 }
 
 std::size_t line_begin(std::string_view text, std::size_t from, std::size_t count) {
