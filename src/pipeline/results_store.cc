@@ -42,6 +42,8 @@ std::size_t line_begin(std::string_view text, std::size_t from, std::size_t coun
 Slice cut(std::string_view text, std::size_t begin, std::size_t length) {
   begin = align(text, begin);
   std::string_view piece = utf8_prefix(text.substr(begin), std::min(length, limits::kResultBytes));
+  // A length shorter than the next character would never get anywhere.
+  if (piece.empty() && length > 0) piece = utf8_prefix(text.substr(begin), 4);
   return {std::string(piece), begin, text.size()};
 }
 
