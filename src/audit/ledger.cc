@@ -110,11 +110,19 @@ Result<void> Ledger::resume_from_rotated() {
   const std::vector<Segment> rotated = find_rotated(options_.path);
   if (rotated.empty()) return {};
   RELAY_TRY(LineFile file, LineFile::open(rotated.back().path));
+  // What follows its last record is a write that was interrupted before the file was rotated.
+  std::string after;
   for (;;) {
     RELAY_TRY(const auto line, file.next());
-    if (!line) return {};
-    resume_from_lines({std::string(line->text)});
+    if (!line) break;
+    if (resume_from_lines({std::string(line->text)})) {
+      after.clear();
+    } else if (!line->text.empty() && !parse_line(line->text)) {
+      after += after.empty() ? std::string(line->text) : "\n" + std::string(line->text);
+    }
   }
+  if (torn_.empty()) torn_ = std::move(after);
+  return {};
 }
 
 Result<void> Ledger::self_test() const {

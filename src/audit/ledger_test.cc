@@ -150,6 +150,24 @@ TEST(Ledger, ATornLastLineIsKeptAndAccountedFor) {
   }
 }
 
+TEST(Ledger, ALineTornBeforeARotationIsAccountedForInTheNextFile) {
+  TempFolder folder;
+  FakeClock clock;
+  {
+    Ledger ledger({folder.log()}, clock);
+    ASSERT_TRUE(ledger.start());
+    ASSERT_TRUE(ledger.append(closings(clock, {"a", "b"})));
+  }
+  const std::string whole = slurp(folder.log());
+  spill(folder.file("audit.jsonl.1"), whole.substr(0, whole.size() - 100));
+  std::filesystem::remove(folder.log());
+  Ledger ledger({folder.log()}, clock);
+  ASSERT_TRUE(ledger.start());
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, 4U);  // start, a, recovered, start
+}
+
 // The whole thing in a child: the limit on file sizes cannot be taken back.
 TEST(Ledger, AFullDiskLosesNothingThatWasAcknowledged) {
   TempFolder folder;

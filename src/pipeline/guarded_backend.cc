@@ -27,6 +27,7 @@ const json::object& arguments_of(const Call& call) {
   return object ? *object : kNone;
 }
 
+// Only for arguments that fit the schema: a toolset's functions rely on it.
 void judge(Call& call, const GuardedTool& tool) {
   const json::object& arguments = arguments_of(call);
   call.tier = tool.classify ? std::max(tool.tier, tool.classify(arguments)) : tool.tier;
@@ -151,9 +152,10 @@ io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::string
   if (!entry) co_return fail(context.refuse(mcp::unknown_tool(name)));
   Call call = make_call(context, entry->toolset, std::move(name), std::move(arguments));
   call.parent = std::move(parent);
-  judge(call, entry->guarded);
+  call.tier = entry->guarded.tier;
   ElicitingConfirmer confirmer(context);
   Conditions conditions{confirmer, entry->guarded.budget_bytes, problems_of(*entry, call)};
+  if (conditions.invalid.empty()) judge(call, entry->guarded);
   Work<ToolResult> work = [&](const Recorded& recorded) -> io::Task<ToolResult> {
     co_return check_output(*entry, co_await entry->guarded.handler(context, recorded));
   };

@@ -28,8 +28,7 @@ std::optional<std::size_t>* slot_of(RangeRequest& request, std::string_view key)
 
 // The boundary at or before `at`.
 std::size_t align(std::string_view text, std::size_t at) {
-  at = std::min(at, text.size());
-  return utf8_prefix(text.substr(0, at), at).size() == at ? at : utf8_prefix(text.substr(0, at), at).size();
+  return utf8_prefix(text, std::min(at, text.size())).size();
 }
 
 std::size_t line_begin(std::string_view text, std::size_t from, std::size_t count) {
@@ -43,6 +42,8 @@ std::size_t line_begin(std::string_view text, std::size_t from, std::size_t coun
 Slice cut(std::string_view text, std::size_t begin, std::size_t length) {
   begin = align(text, begin);
   std::string_view piece = utf8_prefix(text.substr(begin), std::min(length, limits::kResultBytes));
+  // A length shorter than the next character would never get anywhere.
+  if (piece.empty() && length > 0) piece = utf8_prefix(text.substr(begin), 4);
   return {std::string(piece), begin, text.size()};
 }
 
