@@ -41,8 +41,19 @@ Arguments parse(int count, char** words) {
 void print(const SearchResult& result, const std::string& directory) {
   std::string out;
   for (const SearchMatch& match : result.matches) {
-    fmt::format_to(std::back_inserter(out), "{}{}:{}:{}:{}\n", directory, match.path.substr(std::strlen("/host/bench")),
-                   match.line, match.column, match.text);
+    out += directory;
+    out += std::string_view(match.path).substr(std::strlen("/host/bench"));
+    out += ':';
+    out += fmt::format_int(match.line).c_str();
+    out += ':';
+    out += fmt::format_int(match.column).c_str();
+    out += ':';
+    out += match.text;
+    out += '\n';
+    if (out.size() > 1 << 16) {
+      std::fwrite(out.data(), 1, out.size(), stdout);
+      out.clear();
+    }
   }
   std::fwrite(out.data(), 1, out.size(), stdout);
 }

@@ -1,5 +1,5 @@
-// Drives an MCP server over stdio: N tools/call with a window of calls in flight, every answer checked.
-//   relay-bench-stdio --era legacy|modern --tool NAME --expect TEXT --calls N --window W -- COMMAND ARGS...
+// Drives an MCP server over stdio for a while: tools/call with a window of calls in flight, every answer checked.
+//   relay-bench-stdio --era legacy|modern --tool NAME --expect TEXT --seconds S --window W -- COMMAND ARGS...
 // Prints one JSON object: calls per second, p50 and p99 in microseconds, the server's resident megabytes.
 #include <poll.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ struct Plan {
   bool modern = false;
   std::string tool;
   std::string expect;
-  int calls = 1000;
+  double seconds = 1;
   int window = 1;
   char** command = nullptr;
 };
@@ -48,10 +48,10 @@ Plan parse_plan(int argc, char** argv) {
     if (flag == "--era") plan.modern = std::string_view(value) == "modern";
     if (flag == "--tool") plan.tool = value;
     if (flag == "--expect") plan.expect = value;
-    if (flag == "--calls") plan.calls = std::atoi(value);
+    if (flag == "--seconds") plan.seconds = std::atof(value);
     if (flag == "--window") plan.window = std::atoi(value);
   }
-  if (!plan.command || plan.tool.empty()) die("usage: --era E --tool T --expect X --calls N --window W -- COMMAND...");
+  if (!plan.command || plan.tool.empty()) die("usage: --era E --tool T --expect X --seconds S --window W -- COMMAND...");
   return plan;
 }
 
@@ -160,23 +160,24 @@ int find_id(std::string_view line) {
   return id;
 }
 
-std::vector<double> drive(const Plan& plan, Server& server, int calls) {
-  std::vector<Clock::time_point> sent(static_cast<std::size_t>(calls));
+// The latencies, in microseconds, of all calls that were sent within the time; each is waited for.
+std::vector<double> drive(const Plan& plan, Server& server, std::chrono::duration<double> time) {
+  std::vector<Clock::time_point> sent;
   std::vector<double> micros;
-  micros.reserve(static_cast<std::size_t>(calls));
-  int next = 0;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
   const auto send_one = [&] {
-    sent[static_cast<std::size_t>(next)] = Clock::now();
-    server.send(call_line(plan, next++));
+    sent.push_back(Clock::now());
+    server.send(call_line(plan, static_cast<int>(sent.size()) - 1));
   };
-  while (next < std::min(plan.window, calls)) send_one();
-  while (static_cast<int>(micros.size()) < calls) {
+  for (int i = 0; i < plan.window; ++i) send_one();
+  while (micros.size() < sent.size()) {
     const std::string_view line = server.receive();
     const int id = find_id(line);
     if (id < 0) continue;  // a notification
-    if (id >= next || line.find(plan.expect) == std::string_view::npos) die("wrong answer: " + std::string(line.substr(0, 400)));
-    micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - sent[static_cast<std::size_t>(id)]).count());
-    if (next < calls) send_one();
+    if (id >= static_cast<int>(sent.size()) || line.find(plan.expect) == std::string_view::npos) die("wrong answer: " + std::string(line.substr(0, 400)));
+    const auto now = Clock::now();
+    micros.push_back(std::chrono::duration<double, std::micro>(now - sent[static_cast<std::size_t>(id)]).count());
+    if (now < end) send_one();
   }
   return micros;
 }
@@ -188,12 +189,12 @@ int main(int argc, char** argv) {
   const Plan plan = parse_plan(argc, argv);
   Server server(plan.command);
   shake_hands(plan, server);
-  drive(plan, server, std::max(plan.window, plan.calls / 10));  // warm up
+  drive(plan, server, std::chrono::milliseconds(500));  // warm up
   const auto from = Clock::now();
-  std::vector<double> micros = drive(plan, server, plan.calls);
+  std::vector<double> micros = drive(plan, server, std::chrono::duration<double>(plan.seconds));
   const double seconds = std::chrono::duration<double>(Clock::now() - from).count();
   std::ranges::sort(micros);
   const auto at = [&](double q) { return micros[static_cast<std::size_t>(q * static_cast<double>(micros.size() - 1))]; };
-  std::printf("{\"rps\":%.1f,\"p50\":%.1f,\"p99\":%.1f,\"rssMb\":%.1f}\n", plan.calls / seconds, at(0.5), at(0.99), server.resident_mb());
+  std::printf("{\"rps\":%.1f,\"p50\":%.1f,\"p99\":%.1f,\"rssMb\":%.1f}\n", static_cast<double>(micros.size()) / seconds, at(0.5), at(0.99), server.resident_mb());
   return 0;
 }

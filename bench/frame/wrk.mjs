@@ -31,11 +31,11 @@ async function wrk(url, file, { connections, duration, check, core }) {
   return { rps: requests / (microseconds / 1e6), p50, p99, requests };
 }
 
-// First a pass that reads every body and warms the server, then the measured one. `check: 'always'` measures with the
+// First a pass that reads every body and warms the server, then the measured one. `always` measures with the
 // bodies read: right where the server, not the client, is the slower one by far.
 export async function load(url, request, { connections, check, always = false, duration = seconds, core = clientCore }) {
   const file = requestFile({ ...request, path: new URL(url).pathname });
   if (always) return wrk(url, file, { connections, duration, check, core });
-  await wrk(url, file, { connections, duration: 1, check, core });
+  await wrk(url, file, { connections, duration: Math.min(2, duration), check, core });
   return wrk(url, file, { connections, duration, core });
 }

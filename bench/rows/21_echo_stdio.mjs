@@ -1,10 +1,9 @@
 // tools/call of an echo over stdio, one at a time and 32 in flight.
-import { clientCore, has, node, peer, pinned, program } from '../frame/machine.mjs';
+import { clientCore, has, node, peer, pinned, program, seconds } from '../frame/machine.mjs';
 import { echoText, echoTool } from '../frame/mcp.mjs';
 import { capture, directory } from '../frame/process.mjs';
 import { megabytes, micros, ratio, Table, whole } from '../frame/table.mjs';
 
-const calls = 10_000;
 const server = pinned(0);
 const fixture = [program('relay-conformance-server'), '--stdio'];
 
@@ -18,12 +17,12 @@ const subjects = [
 
 async function drive(era, line, window) {
   const command = [...clientCore, program('relay-bench-stdio'), '--era', era, '--tool', echoTool, '--expect', echoText,
-    '--calls', String(calls), '--window', String(window), '--', ...server, ...line];
+    '--seconds', String(seconds), '--window', String(window), '--', ...server, ...line];
   return JSON.parse(await capture(command, { seconds: 40, cwd: directory() }));
 }
 
 async function measure() {
-  const table = new Table(`tools/call echo over stdio, ${whole(calls)} calls`,
+  const table = new Table(`tools/call echo over stdio, ${seconds} s each`,
     ['server', 'serial p50', 'p99', 'calls/s', '32 in flight: p50', 'calls/s', 'against SDK v1 (serial, 32)', 'RSS after']);
   let base;
   for (const [name, era, line] of subjects) {

@@ -58,8 +58,10 @@ export async function startZygote(language, program = process.env.RELAY_ZYGOTE) 
 
 async function connectChild(path, language) {
   const socket = connect(path);
-  let relay, finish, gone = false;
+  let relay, finish, gone = false, greet;
+  const ready = new Promise((resolve) => (greet = resolve));
   socket.on("data", frameReader((kind, header, body) => {
+    if (kind === 16) greet();
     if (!relay) return;
     relay.accept(kind, header, body);
     if (kind === 20) finish(relay.result());
@@ -71,6 +73,7 @@ async function connectChild(path, language) {
   socket.on("close", end);
   socket.on("error", end);
   return {
+    ready,
     close: () => socket.destroy(),
     run(options, use = new StubRelay(options)) {
       relay = use;

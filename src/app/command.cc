@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -68,11 +69,17 @@ int run_keys(const Options& options, const Config& config) {
   return 0;
 }
 
+// Following goes on until the process is ended.
+bool wait_a_little() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  return true;
+}
+
 int run_configured(const Options& options, const Config& config) {
   const SystemClock clock;
   const std::unique_ptr<Log> log = make_stderr_log(clock, resolve_log_format(config.log_format), parse_log_level(config.log_level));
   io::set_failure_reporter([&](std::string_view task, const Error& error) {
-    log->error(error.message, {{"task", boost::json::string_view(task.data(), task.size())}});
+    log->error(error.message, {{"task", task}});
   });
   int exit_code = 0;
   if (options.command == Command::serve) exit_code = run_serve(config, *log);
@@ -91,11 +98,11 @@ int dispatch(const Options& options) {
   const std::string path = audit_path(options, loaded.config);
   switch (options.command) {
     case Command::audit_verify:
-      return audit::run_verify({.path = path, .segment = options.segment, .json = options.json}, std::cout);
+      return audit::run_audit_verify({.path = path, .scope = options.segment ? audit::Scope::segment : audit::Scope::whole, .json = options.json}, std::cout);
     case Command::audit_tail:
-      return audit::run_tail({.path = path, .lines = options.lines, .tool = options.tool_filter, .follow = options.follow}, std::cout);
+      return audit::run_audit_tail({.path = path, .filter = {.lines = options.lines, .tool = options.tool_filter, .tier = {}, .denied = {}}, .follow = options.follow}, std::cout, wait_a_little);
     case Command::explain:
-      return audit::run_explain({.path = path, .request_id = options.request_id}, std::cout);
+      return audit::run_explain(path, options.request_id, std::cout);
     case Command::keys_show:
     case Command::keys_rotate:
       return run_keys(options, loaded.config);

@@ -14,6 +14,7 @@
 #include "auth/bearer_token.h"
 #include "io/spawn.h"
 #include "mcp/server.h"
+#include "mcp/session_store.h"
 #include "net/http_server.h"
 
 namespace relay::app {
@@ -97,7 +98,7 @@ io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServ
 }
 
 int failed(Log& log, const Error& error) {
-  log.error(error.message, {{"type", boost::json::string_view(error.face().type.data(), error.face().type.size())}});
+  log.error(error.message, {{"type", error.face().type}});
   return error.kind == ErrorKind::invalid || error.kind == ErrorKind::denied ? 2 : 1;
 }
 
@@ -128,6 +129,8 @@ int run_serve(const Config& config, Log& log) {
   const std::string url = base_url(config, (*http)->port());
   endpoints.set_facts(home_facts(**world, url));
   announce(**world, url, (*http)->port(), log);
+  if (config.container_default && is_loopback(config.server.bind))
+    log.warn("in a container, but without authentication: only reachable from inside it. Add --auth token to listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "app/version.h"
 #include "io/child.h"
 #include "tools/admin_tools.h"
+#include "tools/file_resources.h"
+#include "tools/files_tools.h"
 
 namespace relay::app {
 namespace {
@@ -55,7 +58,7 @@ json::value execution_status(const executors::LocalExecutor& local) {
   json::array runtimes;
   for (const executors::LocalStatus::Runtime& runtime : status.runtimes)
     runtimes.push_back({{"language", std::string(executors::name_of(runtime.language))},
-                        {"state", std::string(executors::name_of(runtime.zygote.state))},
+                        {"state", std::string(executors::name_of(runtime.zygote.phase))},
                         {"ready", runtime.ready},
                         {"bootMs", runtime.zygote.boot_ms},
                         {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
@@ -75,7 +78,7 @@ class World::Observer final : public pipeline::CallObserver {
     log_.debug("call", {{"requestId", call.request_id},
                         {"clientId", call.caller.principal},
                         {"tool", call.tool},
-                        {"outcome", boost::json::string_view(authority::name(ending).data(), authority::name(ending).size())},
+                        {"outcome", authority::name(ending)},
                         {"durationMs", std::chrono::duration<double, std::milli>(took).count()}});
   }
 
@@ -154,7 +157,7 @@ Result<void> World::open_files() {
     entry.mode = mount.writable ? vfs::MountMode::rw : vfs::MountMode::ro;
     entry.allow = mount.allow;
     entry.deny = mount.deny;
-    entry.symlinks = mount.follow_symlinks ? vfs::Symlinks::follow : vfs::Symlinks::refuse;
+    entry.symlinks = mount.follow_symlinks ? vfs::Symlinks::follow : vfs::Symlinks::forbid;
     spec.mounts.push_back(std::move(entry));
   }
   spec.workspace_dir = (config_.state / "workspace").string();
@@ -206,6 +209,11 @@ Result<void> World::open_execution() {
 Result<void> World::add_toolsets() {
   for (const std::string& name : config_.toolsets) {
     auto toolset = std::make_unique<pipeline::Toolset>(name);
+    if (name == "files") {
+      auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1)});
+      RELAY_CHECK(tools::add_files_tools(*toolset, files));
+      tools::add_file_resources(*toolset, files);
+    }
     if (name == "code") RELAY_CHECK(tools::add_code_tools(*toolset, code_));
     if (name == "admin") {
       auto admin = std::shared_ptr<const tools::AdminWorld>(new tools::AdminWorld{info_, *pipeline_, pool_, config_.audit.path});

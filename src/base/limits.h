@@ -78,6 +78,9 @@ inline constexpr std::size_t kRunOutputBytes = 1 * kMiB;
 inline constexpr std::size_t kRunCalls = 256;               // host calls of one run in flight; more wait in the socket
 inline constexpr std::size_t kRunCallBytes = 64 * kMiB;     // their bodies together
 inline constexpr std::size_t kRunErrorBytes = 16 * kKiB;    // message and stack of what a guest threw, each
+inline constexpr std::size_t kRunArtifacts = 256;           // files under /out that a result lists
+inline constexpr std::size_t kDisplayBytes = 8 * kMiB;      // what display() may return in one run
+inline constexpr std::size_t kStreamedBytes = 8 * kKiB;     // of one piece of output, while the run goes on; the result has it whole
 inline constexpr std::size_t kQueueDepth = 100;
 inline constexpr auto kQueueWait = 5min;
 inline constexpr std::size_t kReadyChildren = 3;  // per runtime, waiting for a run
@@ -152,5 +155,10 @@ inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer li
 inline constexpr std::size_t kSearchThreads = 8;
 inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
 inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
+
+// The guests' network.
+inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn
+inline constexpr std::size_t kFetchHeaders = 100;    // of one request
+inline constexpr auto kFetchTimeout = 300s;          // one hop, to its last byte; the run's own limit usually comes first
 
 }  // namespace relay::limits

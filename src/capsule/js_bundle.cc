@@ -6,8 +6,9 @@
 namespace relay::capsule {
 namespace {
 
-constexpr std::array<std::string_view, 13> kBuiltins = {"assert", "buffer", "events", "fs", "fs/promises", "path", "process",
-                                                        "querystring", "stream", "string_decoder", "url", "util", "path/posix"};
+constexpr std::array<std::string_view, 21> kBuiltins = {
+    "assert", "assert/strict", "buffer",     "crypto",      "events",   "fs",                "fs/promises", "os",     "path",           "path/posix", "perf_hooks",
+    "process", "querystring",  "readline",   "readline/promises", "stream", "string_decoder", "timers",      "timers/promises", "url", "util"};
 constexpr std::size_t kNames = 4000;
 
 bool is_identifier_start(char c) {

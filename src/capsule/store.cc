@@ -20,18 +20,8 @@ constexpr auto kMarkEvery = std::chrono::minutes(10);  // the order of use need 
 constexpr std::uint64_t kPruneEvery = 64 * limits::kMiB;
 constexpr std::size_t kSoundRemembered = 8192;
 
-Result<Capsule> load_from(const fs::path& directory) {
-  RELAY_TRY(const std::string document, load_file(directory / kDocument, kDocumentBytes));
-  RELAY_TRY(DocumentParts parts, split_document(document));
-  Capsule capsule;
-  RELAY_TRY(capsule.manifest, parse_manifest(parts.text));
-  capsule.hash = sha256_hex(parts.text);
-  capsule.text = std::move(parts.text);
-  capsule.jws = std::move(parts.jws);
-  for (const Layer& layer : capsule.manifest.layers) {
-    RELAY_TRY(std::string bytes, load_file(directory / layer.path, limits::kCapsuleBytes));
-    capsule.layers.push_back(std::make_shared<const std::string>(std::move(bytes)));
-  }
+Result<Capsule> load_sound(const fs::path& directory) {
+  RELAY_TRY(Capsule capsule, load_capsule(directory));
   RELAY_CHECK(check_layers(capsule.manifest, capsule.layers));
   if (capsule.hash != directory.filename().string()) return fail(invalid("the capsule is stored under another name"));
   return capsule;
@@ -54,6 +44,21 @@ Result<std::string> etag_of(const fs::path& directory, std::string_view file) {
 }
 
 }  // namespace
+
+Result<Capsule> load_capsule(const fs::path& directory) {
+  RELAY_TRY(const std::string document, load_file(directory / "capsule.json", kDocumentBytes));
+  RELAY_TRY(DocumentParts parts, split_document(document));
+  Capsule capsule;
+  RELAY_TRY(capsule.manifest, parse_manifest(parts.text));
+  capsule.hash = sha256_hex(parts.text);
+  capsule.text = std::move(parts.text);
+  capsule.jws = std::move(parts.jws);
+  for (const Layer& layer : capsule.manifest.layers) {
+    RELAY_TRY(std::string bytes, load_file(directory / layer.path, limits::kCapsuleBytes));
+    capsule.layers.push_back(std::make_shared<const std::string>(std::move(bytes)));
+  }
+  return capsule;
+}
 
 // The right to write one hash: the second thread waits for the first, and then finds the work done.
 class CapsuleStore::Turn {
@@ -118,7 +123,7 @@ bool CapsuleStore::is_sound(const Capsule& capsule) {
   const fs::path directory = root_ / capsule.hash;
   if (!fs::exists(directory, error)) return false;
   // Signed anew after a rotation: the manifest is the same, the signature is not.
-  if (const auto stored = load_from(directory); stored && stored->jws == capsule.jws) return true;
+  if (const auto stored = load_sound(directory); stored && stored->jws == capsule.jws) return true;
   discard(directory);
   return false;
 }
@@ -159,7 +164,7 @@ Result<void> CapsuleStore::write(const Capsule& capsule) {
 Result<Capsule> CapsuleStore::load(std::string_view hash) {
   if (!is_sha256(hash)) return fail(invalid("a capsule's name is 64 hex digits"));
   const fs::path directory = root_ / hash;
-  auto capsule = load_from(directory);
+  auto capsule = load_sound(directory);
   if (capsule) {
     mark_used(hash);
     return capsule;

@@ -37,6 +37,9 @@ struct StoredFile {
   std::string_view content_type;
 };
 
+/// Reads a capsule from its directory and checks its form. Hashes and signature are the caller's to verify.
+Result<Capsule> load_capsule(const std::filesystem::path& directory);
+
 struct PruneReport {
   std::size_t removed = 0;
   std::size_t left = 0;

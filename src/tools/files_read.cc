@@ -19,17 +19,18 @@ constexpr std::size_t kBinaryProbeBytes = 8 * limits::kKiB;
 
 constexpr std::string_view kInputSchema =
     R"({"type":"object","required":["path"],"additionalProperties":false,"properties":{"path":{"type":"string"},)"
-    R"("encoding":{"enum":["utf-8","base64","binary"]},"maxBytes":{"type":"integer","minimum":1,"maximum":4194304},)"
-    R"("offset":{"type":"integer","minimum":0},"line":{"type":"integer","minimum":1},"lines":{"type":"integer","minimum":1},)"
+    R"("encoding":{"enum":["utf-8","base64","binary"]},"maxBytes":{"type":"integer"},)"
+    R"("offset":{"type":"integer"},"line":{"type":"integer"},"lines":{"type":"integer"},)"
     R"("stat":{"type":"boolean"}}})";
 
 constexpr std::string_view kOutputSchema =
     R"({"type":"object","properties":{"content":{"type":"string"},"encoding":{"type":"string"},"size":{"type":"integer"},)"
-    R"("nextOffset":{"type":"integer"},"entries":{"type":"array"}}})";
+    R"("entries":{"type":"array"}}})";
 
-std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name) {
+// Numbers below the least are as good as none.
+std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name, std::int64_t least = 1) {
   const auto number = json::find_int(arguments, name);
-  if (!number || *number < 0) return std::nullopt;
+  if (!number || *number < least) return std::nullopt;
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -103,11 +104,18 @@ std::string how_to_go_on(const FilePart& part) {
   return fmt::format("read on with offset={}", part.end);
 }
 
+// How much of it a model is shown without having asked for a size. Replaced characters have other offsets than the
+// bytes they stand for, so such a text is not cut here.
+std::string_view shown_bytes(const ReadArguments& arguments, const FilePart& part) {
+  if (arguments.bytes_max || part.lossy) return part.bytes;
+  if (arguments.encoding == Encoding::utf8) return utf8_prefix(part.bytes, limits::kResultBytes);
+  return std::string_view(part.bytes).substr(0, limits::kResultBytes / 4 * 3);
+}
+
 // What the model sees: the content, and one line about what is missing.
 std::string text_for_model(const ReadArguments& arguments, const FilePart& part) {
-  const std::size_t budget = arguments.bytes_max ? part.bytes.size() : limits::kResultBytes;
-  const std::string_view shown = utf8_prefix(part.bytes, budget);
-  std::string text(shown);
+  const std::string_view shown = shown_bytes(arguments, part);
+  std::string text = arguments.encoding == Encoding::utf8 ? std::string(shown) : to_base64(shown);
   if (part.lossy) text += "\n[not valid UTF-8; base64 gives the exact bytes]";
   if (shown.size() < part.bytes.size()) {
     text += fmt::format("\n[bytes {}-{} of {}; read on with offset={}]", part.offset, part.offset + shown.size(), part.size,
@@ -142,7 +150,7 @@ ReadArguments read_read_arguments(const json::object& arguments) {
   const std::string_view encoding = json::find_string(arguments, "encoding").value_or("utf-8");
   out.encoding = encoding == "base64" ? Encoding::base64 : encoding == "binary" ? Encoding::binary : Encoding::utf8;
   out.bytes_max = count_of(arguments, "maxBytes");
-  out.offset = count_of(arguments, "offset").value_or(0);
+  out.offset = count_of(arguments, "offset", 0).value_or(0);
   out.first_line = count_of(arguments, "line");
   out.lines = count_of(arguments, "lines");
   out.stat_only = json::find_bool(arguments, "stat").value_or(false);
@@ -187,7 +195,6 @@ ToolResult file_result(const ReadArguments& arguments, FilePart part) {
     result.content.push_back(shown_binary(arguments.path, std::move(part.bytes)));
     return result;
   }
-  if (!text) part.bytes = to_base64(part.bytes);
   result.content.push_back(protocol::text_content(text_for_model(arguments, part)));
   return result;
 }

@@ -15,12 +15,12 @@ constexpr std::size_t kLinks = 5;  // files that a result links to; more would c
 
 constexpr std::string_view kInputSchema =
     R"({"type":"object","required":["pattern"],"additionalProperties":false,"properties":{"pattern":{"type":"string"},)"
-    R"("paths":{"type":"array","items":{"type":"string"}},"filePattern":{"type":"string","description":"glob: *.{ts,tsx}, src/**"},)"
-    R"("caseSensitive":{"type":"boolean"},"literal":{"type":"boolean"},"maxResults":{"type":"integer","minimum":1,"maximum":10000},)"
-    R"("context":{"type":"integer","minimum":0,"maximum":20},"includeIgnored":{"type":"boolean"},"filesOnly":{"type":"boolean"}}})";
+    R"("paths":{"type":"array","items":{"type":"string"}},"filePattern":{"type":"string"},)"
+    R"("caseSensitive":{"type":"boolean"},"literal":{"type":"boolean"},"maxResults":{"type":"integer"},)"
+    R"("context":{"type":"integer"},"includeIgnored":{"type":"boolean"},"filesOnly":{"type":"boolean"}}})";
 
 constexpr std::string_view kOutputSchema =
-    R"({"type":"object","required":["matches","totalMatches","truncated"],"properties":{"matches":{"type":"array"},)"
+    R"({"type":"object","properties":{"matches":{"type":"array"},)"
     R"("totalMatches":{"type":"integer"},"truncated":{"type":"boolean"}}})";
 
 json::array to_json(const std::vector<std::string>& lines) {
@@ -129,7 +129,7 @@ vfs::SearchRequest read_search_arguments(const json::object& arguments) {
   request.ignored = flag("includeIgnored", false) ? vfs::Ignored::included : vfs::Ignored::left_out;
   request.report = flag("filesOnly", false) ? vfs::Report::files : vfs::Report::lines;
   request.context = count("context", 0, limits::kSearchContext);
-  request.results_max = count("maxResults", limits::kSearchResults, limits::kSearchResultsMax);
+  request.results_max = std::max<std::size_t>(1, count("maxResults", limits::kSearchResults, limits::kSearchResultsMax));
   return request;
 }
 

@@ -92,6 +92,13 @@ TEST_F(FilesTest, TheModelIsShownLessThanTheProgram) {
   EXPECT_TRUE(text_of(result).ends_with("[bytes 0-65536 of 200000; read on with offset=65536]"));
 }
 
+TEST_F(FilesTest, Base64PagesByTheBytesOfTheFile) {
+  dir_.write("big", std::string(200'000, '\0'));
+  const std::string text = text_of(read(R"({"path":"/tmp/big","encoding":"base64"})"));
+  EXPECT_TRUE(text.ends_with("[bytes 0-49152 of 200000; read on with offset=49152]")) << text.substr(text.size() - 80);
+  EXPECT_EQ(find_base64(text.substr(0, 65'536)), std::string(49'152, '\0'));
+}
+
 TEST_F(FilesTest, BinaryFiles) {
   dir_.write("b.png", std::string("\x89PNG\0\xff", 6));
   EXPECT_NE(failure(R"({"path":"/tmp/b.png"})").message.find("is binary (6 bytes)"), std::string::npos);
@@ -174,6 +181,29 @@ TEST(FileUri, ThereAndBack) {
   EXPECT_EQ(find_file_of_uri("relay://files/%2"), std::nullopt);
   EXPECT_EQ(find_file_of_uri("relay://files/%zz"), std::nullopt);
   EXPECT_EQ(find_file_of_uri("relay://results/1"), std::nullopt);
+}
+
+TEST(FilesTools, CostTheModelLittle) {
+  vfs::TempDir state;
+  vfs::TreeSpec spec;
+  spec.workspace_dir = state.path("w");
+  spec.mounts = {{"p", state.path()}};
+  auto trees = vfs::Trees::open(spec, nullptr).value();
+  io::ThreadPool pool(1);
+  const auto world = std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1)});
+  pipeline::Toolset toolset("files");
+  ASSERT_TRUE(add_files_tools(toolset, world));
+  std::vector<protocol::Tool> tools;
+  toolset.append_tools({}, tools);
+  ASSERT_EQ(tools.size(), 3U);
+  std::string json;
+  for (const protocol::Tool& tool : tools) protocol::append_json(json, tool, protocol::kLatestModern);
+  EXPECT_LE(json.size(), 1843U) << json;
+  EXPECT_EQ(toolset.resources().size(), 4U);  // the mount, /tmp, /out and the template
+  const auto writing = toolset.find({}, "write");
+  ASSERT_NE(writing, nullptr);
+  EXPECT_EQ(writing->guarded.classify({{"path", "/host/p/x"}}), authority::Tier::stateful);
+  EXPECT_EQ(toolset.find({}, "read")->guarded.tier, authority::Tier::read_only);
 }
 
 TEST(FilesPolicyText, UsesThePathAsTheTreeReadsIt) {

@@ -21,10 +21,10 @@ using pipeline::GuardedTool;
 using protocol::ToolResult;
 
 constexpr std::string_view kRead =
-    "Read a file, list a directory, or stat. Tree: /host/<mount>, /tmp, /out, /mcps. Page with offset or line+lines.";
-constexpr std::string_view kWrite = "Write a file: /tmp, /out, writable mounts. mode create (default) refuses an existing file.";
+    "Read a file, list a directory or stat. Tree: /host/<mount>, /tmp, /out. Page by offset or line.";
+constexpr std::string_view kWrite = "Write a file in /tmp, /out or a writable mount. create (default) refuses existing.";
 constexpr std::string_view kSearch =
-    "Search file contents by regex (RE2). Skips hidden, ignored and binary files. Default paths /host, /tmp, /out.";
+    "Search files by regex (RE2). Skips hidden, gitignored, binary files. filePattern is a glob.";
 
 std::string clean(std::string_view text) {
   const auto path = vfs::parse_tree_path(text);
@@ -79,7 +79,6 @@ GuardedTool make_tool(std::string name, std::string_view description, std::strin
   guarded.tool.description = description;
   guarded.tool.input_schema = protocol::JsonText::trusted(std::string(input));
   guarded.tool.output_schema = protocol::JsonText::trusted(std::string(output));
-  guarded.tool.annotations.open_world = false;
   guarded.tier = Tier::read_only;
   guarded.handler = [world, handler](mcp::Context&, const Recorded& recorded) { return handler(world, recorded); };
   return guarded;

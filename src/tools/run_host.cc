@@ -118,7 +118,7 @@ io::Task<std::vector<Artifact>> RunHost::artifacts() {
   auto stat_all = [tree = tree_, paths = outputs_]() -> Result<std::vector<Artifact>> {
     std::vector<Artifact> found;
     for (const std::string& path : paths)
-      if (const auto stat = tree->stat(path)) found.push_back({path, stat->size_bytes, mime_type_of(path)});
+      if (const auto stat = tree->stat(path)) found.push_back({path, stat->size, mime_type_of(path)});
     return found;
   };
   co_return co_await pool_.run(std::move(stat_all));

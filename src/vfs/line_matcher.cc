@@ -50,11 +50,11 @@ LineMatcher::~LineMatcher() = default;
 
 Result<LineMatcher> LineMatcher::compile(const SearchPattern& pattern) {
   RELAY_CHECK(check_text(pattern.text));
-  const RequiredLiteral required = pattern.syntax == Syntax::literal
-                                       ? required_literal_of_text(pattern.text, pattern.letters)
-                                       : required_literal(pattern.text, pattern.letters);
+  const RequiredLiterals required = pattern.syntax == Syntax::literal
+                                        ? required_literals_of_text(pattern.text, pattern.letters)
+                                        : required_literals(pattern.text, pattern.letters);
   LineMatcher matcher;
-  if (!required.text.empty()) matcher.literal_.emplace(required.text, pattern.letters);
+  for (const std::string& literal : required.any) matcher.literals_.emplace_back(literal, pattern.letters);
   if (required.whole) return matcher;
   const std::string text = pattern.syntax == Syntax::literal ? pattern.text : "(?m)" + pattern.text;
   matcher.regex_ = std::make_unique<RE2>(text, options_for(pattern));
@@ -67,9 +67,19 @@ Result<LineMatcher> LineMatcher::compile(const SearchPattern& pattern) {
 
 std::size_t LineMatcher::find(std::string_view text, std::size_t from) const {
   if (from >= text.size()) return kNone;
-  if (!literal_) return find_by_regex(text, from);
-  if (regex_ == nullptr) return literal_->find(text, from);
+  if (literals_.empty()) return find_by_regex(text, from);
+  if (regex_ == nullptr) return find_literal(text, from);
   return find_by_literal(text, from);
+}
+
+// The first place of any literal. Each looks only before the best place so far.
+std::size_t LineMatcher::find_literal(std::string_view text, std::size_t from) const {
+  std::size_t best = kNone;
+  for (const LiteralFinder& literal : literals_) {
+    const std::size_t reach = best == kNone ? text.size() : std::min(text.size(), best - 1 + literal.size());
+    best = std::min(best, literal.find(text.substr(0, reach), from));
+  }
+  return best;
 }
 
 std::size_t LineMatcher::find_by_regex(std::string_view text, std::size_t from) const {
@@ -84,7 +94,7 @@ std::size_t LineMatcher::find_by_regex(std::string_view text, std::size_t from) 
 std::size_t LineMatcher::find_by_literal(std::string_view text, std::size_t from) const {
   constexpr std::size_t kTries = 16, kNearBytes = 128;
   std::size_t at = from, tries = 0;
-  while ((at = literal_->find(text, at)) != kNone) {
+  while ((at = find_literal(text, at)) != kNone) {
     const std::size_t start = std::max(from, line_start(text, at));
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const re2::StringPiece line(text.data() + start, end - start);

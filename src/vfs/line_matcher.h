@@ -7,9 +7,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "vfs/literal_finder.h"
@@ -45,9 +45,10 @@ class LineMatcher {
   LineMatcher();
   [[nodiscard]] std::size_t find_by_regex(std::string_view text, std::size_t from) const;
   [[nodiscard]] std::size_t find_by_literal(std::string_view text, std::size_t from) const;
+  [[nodiscard]] std::size_t find_literal(std::string_view text, std::size_t from) const;
 
-  std::unique_ptr<re2::RE2> regex_;       // none when the literal is the whole pattern
-  std::optional<LiteralFinder> literal_;  // what every match contains
+  std::unique_ptr<re2::RE2> regex_;      // none when the literals are the whole pattern
+  std::vector<LiteralFinder> literals_;  // every match contains one of them; none: nothing is known
 };
 
 }  // namespace relay::vfs

@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -21,21 +22,24 @@ TEST(RequiredLiteral, Table) {
   const Row rows[] = {
       {"hello", "hello", true},          {"a\\.b", "a.b", true},        {"int\\s+main\\(", "main(", false},
       {"colou?r", "colo", false},        {"ab*cd", "cd", false},        {"abc+d", "abc", false},
-      {"foo|bar", "", false},            {"(foo)bar", "bar", false},    {"(?i)foo", "", false},
+      {"foo|bar", "foo|bar", true},          {"(foo)bar", "bar", false},    {"(?i)foo", "", false},
       {"[abc]def", "def", false},        {"[]x]yz", "yz", false},       {"x{3}yz", "yz", false},
       {"\\Qa.b\\E", "", false},          {"^abc$", "abc", false},       {".*", "", false},
       {"é*ab", "ab", false},             {"\\bfoo\\b", "foo", false},   {"x", "x", true},
       {"x.", "", false},                 {"(?:a|b)cd", "cd", false},    {"\\x41bc", "", false},
       {"[[:alpha:]]xy", "xy", false},    {"(a[)]b)cd", "cd", false},    {"\\pLab", "", false},
-      {"{c|}é", "", false},              {"a{x}b", "a{x}b", true},      {"ab{2,}cd", "cd", false},
+      {"{c|}é", "{c|}é", true},          {"a{x}b", "a{x}b", true},      {"ab{2,}cd", "cd", false},
   };
   for (const Row& row : rows) {
-    const RequiredLiteral found = required_literal(row.regex, Case::sensitive);
-    EXPECT_EQ(found.text, row.text) << row.regex;
+    const RequiredLiterals found = required_literals(row.regex, Case::sensitive);
+    EXPECT_EQ(fmt::format("{}", fmt::join(found.any, "|")), row.text) << row.regex;
     EXPECT_EQ(found.whole, row.whole) << row.regex;
   }
-  EXPECT_EQ(required_literal("FOO_KEY", Case::ignored).text, "foo_");  // the Kelvin sign folds to k
-  EXPECT_EQ(required_literal_of_text("a+b", Case::sensitive).text, "a+b");
+  EXPECT_EQ(required_literals("FOO_KEY", Case::ignored).any.at(0), "foo_");  // the Kelvin sign folds to k
+  EXPECT_EQ(required_literals_of_text("a+b", Case::sensitive).any.at(0), "a+b");
+  EXPECT_TRUE(required_literals("ab|", Case::sensitive).any.empty());
+  EXPECT_TRUE(required_literals("ab|.", Case::sensitive).any.empty());
+  EXPECT_FALSE(required_literals("ab|c.d_", Case::sensitive).whole);
 }
 
 // Whatever RE2 matches contains the literal: an expression made of random pieces against random text.
@@ -51,14 +55,15 @@ TEST(RequiredLiteral, NeverLosesAMatch) {
     std::string regex, text;
     for (std::size_t n = random() % 7 + 1; n > 0; --n) regex += pieces[random() % std::size(pieces)];
     const RE2 compiled("(?m)" + regex, options);
-    const RequiredLiteral required = required_literal(regex, Case::sensitive);
-    if (!compiled.ok() || required.text.empty()) continue;
+    const RequiredLiterals required = required_literals(regex, Case::sensitive);
+    if (!compiled.ok() || required.any.empty()) continue;
     for (int k = 0; k < 5; ++k) {
       text.clear();
       for (std::size_t n = random() % 10; n > 0; --n) text += letters[random() % std::size(letters)];
       const bool match = RE2::PartialMatch(text, compiled);
-      const bool has = text.find(required.text) != std::string::npos;
-      if (match) EXPECT_TRUE(has) << regex << " on " << text << " wants " << required.text;
+      const bool has = std::any_of(required.any.begin(), required.any.end(),
+                                   [&](const std::string& one) { return text.find(one) != std::string::npos; });
+      if (match) EXPECT_TRUE(has) << regex << " on " << text << " wants " << fmt::format("{}", fmt::join(required.any, " or "));
       if (required.whole) EXPECT_EQ(match, has) << regex << " on " << text;
       matched += match;
     }
@@ -92,6 +97,8 @@ TEST(LineMatcher, FindsTheFirstMatchOfEachLine) {
   EXPECT_EQ(lines_of({"a.b", Syntax::literal}, "axb\na.b\n"), (Starts{4}));
   EXPECT_EQ(lines_of({"ÄB", Syntax::literal, Case::ignored}, "xx\näb\n"), (Starts{3}));
   EXPECT_EQ(lines_of({"kelvin", Syntax::literal, Case::ignored}, "x\n\xE2\x84\xAA" "elvin\n"), (Starts{2}));
+  EXPECT_EQ(lines_of({"dog|cat|bird"}, "a cat and dog\nx\nbirdcat\n"), (Starts{2, 16}));
+  EXPECT_EQ(lines_of({"dog$|c.t|b"}, "dogs\ncut\nab\ndog"), (Starts{5, 10, 12}));
   EXPECT_EQ(lines_of({"w.rd", Syntax::regex, Case::ignored}, "x\nWORD\n"), (Starts{2}));
 }
 

@@ -22,6 +22,7 @@ class LiteralFinder {
 
   /// The first occurrence at or after from, or kNone.
   [[nodiscard]] std::size_t find(std::string_view haystack, std::size_t from) const;
+  [[nodiscard]] std::size_t size() const { return needle_.size(); }
 
  private:
   struct Rare {

@@ -1,11 +1,14 @@
 #include "vfs/required_literal.h"
 
-#include <vector>
+#include <utility>
 
 #include "vfs/literal_finder.h"
 
 namespace relay::vfs {
 namespace {
+
+constexpr std::size_t kAlternatives = 8;  // each is one more pass over the text
+constexpr std::uint8_t kRareRank = 200;   // a single byte is worth looking for when it is rarer than most letters
 
 bool is_alnum(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -28,13 +31,12 @@ class RunReader {
  public:
   RunReader(std::string_view regex, Case letters) : regex_(regex), case_(letters) {}
 
-  RequiredLiteral read() {
+  RequiredLiterals read() {
     while (at_ < regex_.size()) {
       if (!step()) return {};
     }
-    end_run();
-    if (best_.size() < 2 && !(pure_ && !best_.empty())) return {};
-    return {best_, pure_};
+    if (!end_alternative()) return {};
+    return std::move(found_);
   }
 
   void add(char c) {
@@ -58,8 +60,9 @@ class RunReader {
       case '(':
         return break_run() && skip_group();
       case ')':
-      case '|':
         return false;
+      case '|':
+        return end_alternative();
       case '.':
       case '^':
       case '$':
@@ -105,6 +108,17 @@ class RunReader {
   void end_run() {
     if (score(run_) > score(best_)) best_ = run_;
     run_.clear();
+  }
+
+  // Every alternative must have something to look for, or nothing is gained.
+  bool end_alternative() {
+    end_run();
+    const bool useful = best_.size() > 1 || (best_.size() == 1 && (pure_ || byte_rank(static_cast<unsigned char>(best_[0])) < kRareRank));
+    if (!useful || found_.any.size() == kAlternatives) return false;
+    found_.whole = (found_.whole || found_.any.empty()) && pure_;
+    found_.any.push_back(std::exchange(best_, {}));
+    pure_ = true;
+    return true;
   }
 
   // "2}", "2,}" or "2,5}" behind an opening brace.
@@ -159,23 +173,24 @@ class RunReader {
   std::string_view regex_;
   Case case_;
   std::size_t at_ = 0;
-  std::string run_, best_;
-  bool pure_ = true;  // nothing but plain text so far
+  std::string run_, best_;  // of the alternative that is being read
+  bool pure_ = true;        // it is nothing but plain text so far
+  RequiredLiterals found_;
 };
 
 }  // namespace
 
-RequiredLiteral required_literal(std::string_view regex, Case letters) {
+RequiredLiterals required_literals(std::string_view regex, Case letters) {
   return RunReader(regex, letters).read();
 }
 
-RequiredLiteral required_literal_of_text(std::string_view text, Case letters) {
+RequiredLiterals required_literals_of_text(std::string_view text, Case letters) {
   std::string escaped;
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x80 && !is_alnum(c)) escaped += '\\';
     escaped += c;
   }
-  return required_literal(escaped, letters);
+  return required_literals(escaped, letters);
 }
 
 }  // namespace relay::vfs

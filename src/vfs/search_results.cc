@@ -109,7 +109,10 @@ void TopMatches::prune() {
 
 std::vector<SearchMatch> merge(std::vector<FileMatches> files, std::size_t results_max) {
   std::sort(files.begin(), files.end(), in_order);
+  std::size_t total = 0;
+  for (const FileMatches& file : files) total += file.lines.size();
   std::vector<SearchMatch> matches;
+  matches.reserve(std::min(total, results_max));
   for (FileMatches& file : files) {
     for (SearchMatch& match : file.lines) {
       if (matches.size() == results_max) return matches;

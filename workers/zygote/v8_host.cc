@@ -112,6 +112,8 @@ Result<void> boot_harness(V8Host::State& state) {
   RELAY_CHECK(run_script(state, context, state.options.bundle));
   RELAY_TRY(const v8::Local<v8::Value> booted, call_harness(state, context, "boot"));
   RELAY_CHECK(settle_promise(state, booted));
+  // From here on text is never code again in V8 itself; guests have their own engines.
+  context->AllowCodeGenerationFromStrings(false);
   return {};
 }
 
