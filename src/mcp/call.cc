@@ -26,8 +26,10 @@ std::expected<Outcome, protocol::RpcError> judge(Call& call, Result<Outcome> res
   if (call.refusal()) return std::unexpected(*call.refusal());
   if (call.request().method == "tools/call") return tool_error(result.error(), call.revision());
   protocol::RpcError error = protocol::to_rpc_error(result.error());
-  if (result.error().kind == ErrorKind::not_found && protocol::era_of(call.revision()) == protocol::Era::legacy)
-    error.code = protocol::code::kResourceNotFound;
+  if (result.error().kind == ErrorKind::not_found && call.request().method == "resources/read") {
+    if (protocol::era_of(call.revision()) == protocol::Era::legacy) error.code = protocol::code::kResourceNotFound;
+    if (const json::value* uri = json::find(call.params(), "uri")) error.data = json::object{{"uri", *uri}};
+  }
   return std::unexpected(std::move(error));
 }
 

@@ -58,12 +58,11 @@ io::Task<std::vector<protocol::InputResponse>> LegacyCall::ask_all(std::vector<p
     RELAY_CO_TRY(const std::string params, params_for(ask.request));
     send_ask(protocol::write_request(id, protocol::method_of(ask.request), params));
   }
-  const auto deadline = server_.clock().mono() + server_.options().parked_for;
+  const auto patience = server_.options().parked_for;
   std::vector<protocol::InputResponse> answers;
   for (std::size_t i = 0; i < asks.size(); ++i) {
     PendingAsk& pending = *open.asks[i].second;
-    RELAY_CO_TRY(const bool answered, co_await pending.answered.wait_until(deadline));
-    if (!answered) co_return fail(timed_out("nobody answered in time"));
+    RELAY_CO_CHECK(co_await io::with_timeout(pending.answered.wait(), patience, "nobody answered in time"));
     RELAY_CO_TRY(auto answer, read_answer(asks[i].request, pending));
     answers.push_back(std::move(answer));
   }

@@ -59,12 +59,13 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_all(std::vector<p
 io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_round(std::vector<protocol::Ask> asks) {
   const std::shared_ptr<Round> round = round_ = std::make_shared<Round>(executor(), std::move(asks));
   const CloseRound close{round_};
+  // Answers that came with the first request, before anything was asked.
+  if (const json::object* offered = rounds_ == 1 ? json::find_object(params(), "inputResponses") : nullptr) round->take(*offered);
+  if (round->is_complete()) co_return round->take_answers();
   RELAY_CO_CHECK(park());
   const Unpark unpark{server_.parked(), parked_id_};
   send_input_required();
-  const auto deadline = server_.clock().mono() + server_.options().parked_for;
-  RELAY_CO_TRY(const bool answered, co_await round->done().wait_until(deadline));
-  if (!answered) co_return fail(timed_out("nobody answered in time"));
+  RELAY_CO_CHECK(co_await io::with_timeout(round->done().wait(), server_.options().parked_for, "nobody answered in time"));
   co_return round->take_answers();
 }
 

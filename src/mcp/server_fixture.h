@@ -44,8 +44,7 @@ class ServerTest : public testing::Test {
   }
   ~ServerTest() override {
     server_.stop();
-    loop_.restart();
-    loop_.run();
+    poll();
   }
 
   void add(std::string name, std::string schema, ToolHandler handler, protocol::TaskSupport tasks = protocol::TaskSupport::forbidden) {
@@ -109,7 +108,7 @@ class ServerTest : public testing::Test {
 
   io::asio::io_context loop_;
   FakeClock clock_;
-  FakeRandom random_;
+  SystemRandom random_;
   Catalogue catalogue_{identity()};
   Server server_{loop_.get_executor(), catalogue_, clock_, random_, {}};
   LegacyDispatcher legacy_{server_};

@@ -1,6 +1,6 @@
 #include "mcp/stdio.h"
 
-#include <deque>
+#include <algorithm>
 
 #include "base/bytes.h"
 #include "io/child.h"
@@ -22,7 +22,11 @@ class LineWriter {
 
   void write_line(std::string_view line) {
     if (broken_ || pending_.size() > kUnwrittenBytes) return;
+    const std::size_t begin = pending_.size();
     pending_ += line;
+    // Text from elsewhere may have line breaks between its tokens; inside strings JSON has none.
+    if (line.find_first_of("\r\n") != std::string_view::npos)
+      std::replace_if(pending_.begin() + static_cast<std::ptrdiff_t>(begin), pending_.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     pending_ += '\n';
     changed_.wake();
   }
