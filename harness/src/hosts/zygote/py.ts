@@ -45,10 +45,17 @@ async function load(options: object): Promise<PyodideApi> {
   return (await loadPyodide({ ...common, ...options })) as PyodideApi;
 }
 
+/** Pyodide keeps its options; 30 MB of them would be page tables that every fork copies. */
+function forgetSnapshot(pyodide: PyodideApi): PyodideApi {
+  const { config } = (pyodide as unknown as { _api: { config: Record<string, unknown> } })._api;
+  config._loadSnapshot = undefined;
+  return pyodide;
+}
+
 /** From the snapshot when there is one, else from the start; a set-up boot leaves the snapshot for the next. */
 async function loadInterpreter(): Promise<PyodideApi> {
   const snapshot = readSnapshot();
-  if (snapshot) return load({ _loadSnapshot: snapshot });
+  if (snapshot) return forgetSnapshot(await load({ _loadSnapshot: snapshot }));
   const pyodide = await load({ _makeSnapshot: host.makeCache === true });
   pyodide.runPython(IMPORTS);
   if (host.makeCache && host.writeFile) host.writeFile(snapshotName, pyodide.makeMemorySnapshot());
