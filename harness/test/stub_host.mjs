@@ -7,8 +7,8 @@ import v8 from "node:v8";
 import vm from "node:vm";
 import { StubRelay, startFrame } from "./stub_relay.mjs";
 
-// The zygote gives V8 this much; the guest's own limits are set below it.
-v8.setFlagsFromString("--stack-size=3900");
+// Optimising Pyodide in the background would cost more than all tests together.
+v8.setFlagsFromString("--no-wasm-tier-up");
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const runtimeDir = process.env.RELAY_RUNTIME_DIR ?? join(here, "../../build/runtime");

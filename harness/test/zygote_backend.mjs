@@ -20,17 +20,22 @@ function frameBytes({ kind, header, body = [] }) {
   return Buffer.concat([prefix, head, data]);
 }
 
-/** Cuts a byte stream into frames. */
+/** Cuts a byte stream into frames; chunks are joined only when a whole frame is there. */
 function frameReader(onFrame) {
-  let held = Buffer.alloc(0);
+  let chunks = [], size = 0;
   return (chunk) => {
-    held = Buffer.concat([held, chunk]);
+    chunks.push(chunk);
+    size += chunk.length;
+    if (chunks[0].length >= 4 && size < 4 + chunks[0].readUInt32LE(0)) return;
+    let held = Buffer.concat(chunks);
     while (held.length >= 4 && held.length >= 4 + held.readUInt32LE(0)) {
-      const size = held.readUInt32LE(0), headSize = held.readUInt32LE(5);
-      const body = Buffer.from(held.subarray(9 + headSize, 4 + size));
+      const length = held.readUInt32LE(0), headSize = held.readUInt32LE(5);
+      const body = Buffer.from(held.subarray(9 + headSize, 4 + length));
       onFrame(held.readUInt8(4), held.subarray(9, 9 + headSize).toString(), body);
-      held = held.subarray(4 + size);
+      held = held.subarray(4 + length);
     }
+    chunks = [held];
+    size = held.length;
   };
 }
 

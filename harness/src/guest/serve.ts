@@ -25,10 +25,11 @@ export function serve(channel: Channel, runner: Runner): void {
   for (;;) {
     const frame = nextStart(channel);
     if (!frame) return;
+    const cpuBefore = channel.cpuMs();
     const outcome = runOne(frame, runner, context);
     context.calls.abandon();
     output.flush();
-    channel.send(Kind.done, doneHeader(outcome, channel));
+    channel.send(Kind.done, doneHeader(outcome, channel, cpuBefore));
     if (outcome.poisoned) return;
   }
 }
@@ -59,9 +60,9 @@ export function plainError(error: unknown): WireError {
   return { type: "Error", message: clip(String(error), Limits.errorBytes) };
 }
 
-function doneHeader(outcome: Outcome, channel: Channel): string {
+function doneHeader(outcome: Outcome, channel: Channel, cpuBefore: number): string {
   const memPeakMb = channel.memPeakMb?.() ?? outcome.memPeakBytes / 1048576;
-  const usage = { cpuMs: Math.round(channel.cpuMs() * 1000) / 1000, memPeakMb: Math.round(memPeakMb * 10) / 10 };
+  const usage = { cpuMs: Math.round((channel.cpuMs() - cpuBefore) * 1000) / 1000, memPeakMb: Math.round(memPeakMb * 10) / 10 };
   const { exitCode, valueText, error } = outcome;
   const rest = JSON.stringify({ exitCode, valueText, error: error && boundedError(error), usage });
   return outcome.valueJson === undefined ? rest : `{"value":${outcome.valueJson},${rest.slice(1)}`;

@@ -95,6 +95,6 @@ export const Limits = {
   layerEntries: 20_000,
   layerBytes: 256 * 1024 * 1024,
   pathBytes: 4096,
-  eagerFlushes: 256,
-  eagerFlushesPerMs: 2,
+  eagerFlushes: 64,
+  eagerFlushesPerMs: 0.2,
 } as const;

@@ -24,6 +24,7 @@ export type Entry = "begin" | "finish" | "describeError" | "onReply" | "onEvent"
 
 /** QuickJS checks this against its own stack in linear memory; V8's stack below must be the larger one. */
 const STACK_BYTES = 200 * 1024;
+const GC_THRESHOLD_BYTES = 8 * 1024 * 1024;
 
 export class Engine {
   readonly vm: QuickJS;
@@ -79,6 +80,12 @@ export class Engine {
     return new Handle(this.vm, exportsOf(this.vm).qjs_promise_result(pointerOf(promise)));
   }
 
+  /** Collects once and lets the heap grow before the next time: a collection writes to every object, and so to every page. */
+  settle(): void {
+    this.vm.runGC();
+    exportsOf(this.vm).qjs_set_gc_threshold(GC_THRESHOLD_BYTES);
+  }
+
   memoryBytes(): number {
     return exportsOf(this.vm).memory.buffer.byteLength;
   }
@@ -89,6 +96,7 @@ export { JSException };
 interface RawExports {
   memory: WebAssembly.Memory;
   qjs_promise_result(ptr: number): number;
+  qjs_set_gc_threshold(bytes: number): void;
   qjs_get_value_ptr(ptr: number): number;
   wasm_malloc(size: number): number;
   wasm_free(ptr: number): void;

@@ -60,6 +60,11 @@ export class JsRunner implements Runner {
     this.run({ language: "js", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
   }
 
+  /** After the warm-up, before the first fork. */
+  settle(): void {
+    this.engine.settle();
+  }
+
   run(capsule: Capsule, context: RunContext): Outcome {
     const tree = LayerTree.from(capsule.layers);
     const stdin = new Stdin(capsule.stdin, capsule.header.stdinLive === true, context.calls);

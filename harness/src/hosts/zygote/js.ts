@@ -16,6 +16,7 @@ const harness: Harness = {
     const parts = { quickjs: host.compileWasm("quickjs.wasm"), extensions, preludeSource };
     runner = await JsRunner.boot(host, parts, { relay: "1", quickjs: "0.17.0", node: "20.0.0" });
     runner.warm(host);
+    runner.settle();
   },
   warm: () => runner.warm(host),
   serve: () => serve(host, runner),

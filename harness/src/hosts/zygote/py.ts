@@ -18,8 +18,9 @@ delete scope.relayPyodideModule;
 
 let runner: PyRunner;
 
-/** A snapshot fits exactly one Pyodide with one list of imports; its name says which. */
-const snapshotName = `pyodide-${host.sha256(encodeUtf8(`${version} ${IMPORTS}`)).slice(0, 16)}.snapshot`;
+/** A snapshot fits exactly one Pyodide with one list of imports and one set of globals; its name says which. */
+const snapshotKey = [version, IMPORTS, ...Object.keys(guardedGlobals())].join(" ");
+const snapshotName = `pyodide-${host.sha256(encodeUtf8(snapshotKey)).slice(0, 16)}.snapshot`;
 
 function readSnapshot(): Uint8Array | undefined {
   if (host.makeCache) return undefined;
@@ -45,10 +46,23 @@ async function load(options: object): Promise<PyodideApi> {
   return (await loadPyodide({ ...common, ...options })) as PyodideApi;
 }
 
+/** Pyodide keeps its options; 30 MB of them would be page tables that every fork copies. */
+function forgetSnapshot(pyodide: PyodideApi): PyodideApi {
+  const { config } = (pyodide as unknown as { _api: { config: Record<string, unknown> } })._api;
+  config._loadSnapshot = undefined;
+  return pyodide;
+}
+
 /** From the snapshot when there is one, else from the start; a set-up boot leaves the snapshot for the next. */
 async function loadInterpreter(): Promise<PyodideApi> {
   const snapshot = readSnapshot();
-  if (snapshot) return load({ _loadSnapshot: snapshot });
+  if (snapshot) {
+    try {
+      return forgetSnapshot(await load({ _loadSnapshot: snapshot }));
+    } catch (error) {
+      host.log(`the Python snapshot cannot be used, booting without it: ${String(error)}`);
+    }
+  }
   const pyodide = await load({ _makeSnapshot: host.makeCache === true });
   pyodide.runPython(IMPORTS);
   if (host.makeCache && host.writeFile) host.writeFile(snapshotName, pyodide.makeMemorySnapshot());

@@ -19,6 +19,7 @@ import _relay_loop
 import _relay_wire as wire
 from mcp import Pending, _configure
 
+BUFFER_BYTES = 8192
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "zygote-", "wasm://")
 _loop = None
@@ -186,7 +187,7 @@ def _flush():
 
 def _writer(number, errors):
     raw = io.FileIO(number, "wb", closefd=False)
-    return io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", errors, line_buffering=True)
+    return io.TextIOWrapper(io.BufferedWriter(raw, BUFFER_BYTES), "utf-8", errors, line_buffering=True)
 
 
 def _streams(has_input):
@@ -198,7 +199,7 @@ def _streams(has_input):
             setattr(sys, name, kept)
             setattr(sys, f"__{name}__", kept)
     if has_input or _text.get("used") or getattr(sys, "stdin", None) is not _text.get("stdin"):
-        sys.stdin = _text["stdin"] = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "surrogateescape")
+        sys.stdin = _text["stdin"] = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False), BUFFER_BYTES), "utf-8", "surrogateescape")
         _text["used"] = has_input
 
 
