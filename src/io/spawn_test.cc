@@ -1,5 +1,8 @@
 #include "io/spawn.h"
 
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "io/event.h"
@@ -139,6 +142,35 @@ TEST(ThreadPool, RunsElsewhereAndResumesOnTheLoop) {
     co_return elsewhere != loop_thread && std::this_thread::get_id() == loop_thread;
   };
   EXPECT_EQ(loop.run(task()), true);
+}
+
+Task<void> block_on_pool(ThreadPool& pool, std::atomic<bool>& go, std::atomic<bool>& ended) {
+  auto work = [&go, &ended]() -> Result<void> {
+    while (!go) std::this_thread::yield();
+    ended = true;
+    return {};
+  };
+  co_return co_await pool.run(std::move(work));
+}
+
+TEST(ThreadPool, ACancelledCallerLeavesWhileTheWorkEndsOnItsOwn) {
+  TestLoop loop;
+  std::atomic<bool> go = false;
+  std::atomic<bool> ended = false;
+  {
+    ThreadPool pool(2);
+    for (int i = 0; i < 50; ++i) {
+      CancelSource cancel;
+      spawn(loop.executor(), block_on_pool(pool, go, ended), "test", cancel);
+      loop.settle();
+      cancel.cancel();
+      loop.settle();
+    }
+    EXPECT_FALSE(ended);
+    go = true;
+  }
+  loop.settle();
+  EXPECT_TRUE(ended);
 }
 
 }  // namespace

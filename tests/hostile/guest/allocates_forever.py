@@ -1,5 +1,5 @@
-# expect: exit 1|137
-# expect: error MemoryError|OutOfMemory
+# expect: exit 1|124|137
+# expect: error MemoryError|MemoryLimitExceeded|Timeout
 hold = []
 while True:
     hold.append(bytearray(1 << 20))

@@ -2,7 +2,7 @@
 # expect: stdout never ESCAPED
 # expect: stdout has refused
 import socket
-for family in (socket.AF_INET, socket.AF_UNIX):
+for family in (socket.AF_INET, getattr(socket, "AF_UNIX", 1)):
     try:
         s = socket.socket(family)
         s.settimeout(1)

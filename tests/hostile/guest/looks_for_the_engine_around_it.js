@@ -3,7 +3,7 @@
 const outside = Function("return this")();
 for (const name of ["host", "WebAssembly", "Deno", "Bun", "relayHarness", "readbuffer", "load", "os", "std", "scriptArgs", "d8", "quit"])
   if (typeof outside[name] !== "undefined") console.log("ESCAPED", name);
-for (const name of ["child_process", "net", "vm", "worker_threads", "os", "std", "node:child_process"]) {
+for (const name of ["child_process", "net", "vm", "worker_threads", "std", "node:child_process"]) {
   try { require(name); console.log("ESCAPED", name); } catch {}
 }
 try { process.binding("fs"); console.log("ESCAPED binding"); } catch {}

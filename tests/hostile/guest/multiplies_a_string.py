@@ -1,3 +1,3 @@
 # expect: exit 1|137
-# expect: error MemoryError|OutOfMemory|OverflowError
+# expect: error MemoryError|MemoryLimitExceeded|OverflowError
 x = "a" * 10 ** 10

@@ -1,2 +1,2 @@
-// expect: exit 124|1|0
+// expect: exit 13|124
 await new Promise(() => {});

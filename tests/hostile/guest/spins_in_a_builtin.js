@@ -1,3 +1,3 @@
 // expect: exit 124|137|1
-// expect: error Timeout|OutOfMemory|RangeError|InternalError
+// expect: error Timeout|MemoryLimitExceeded|RangeError|InternalError
 new Array(1e9) + "";
