@@ -9,7 +9,7 @@ const broken = [
   ['a misspelt nested key', { policy: { limits: { timeoutMS: 5 } } }, ['$.policy.limits.timeoutMS', '"timeoutMs"']],
   ['a misspelt key in a list', { mounts: [{ name: 'a', path: '.', mod: 'rw' }] }, ['$.mounts[0].mod', '"mode"']],
   ['a key from nowhere', { zebra: 1 }, ['$.zebra', 'unknown key']],
-  ['an unknown toolset', { toolsets: ['code', 'root'] }, ['$.toolsets[1]', 'root']],
+  ['an unknown toolset', { toolsets: ['code', 'root'] }, ['$.toolsets[1]', 'admin']],
   ['a toolset named twice', { toolsets: ['code', 'code'] }, ['$.toolsets']],
   ['a list where text belongs', { cacheDir: [] }, ['$.cacheDir']],
   ['text where a number belongs', { sessionTtlMs: '300000' }, ['$.sessionTtlMs']],
