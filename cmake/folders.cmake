@@ -24,7 +24,7 @@ function(relay_folder name)
     target_link_libraries(relay_${name} INTERFACE ${arg_LINK})
   endif()
 
-  if(tests AND NOT RELAY_FUZZ)
+  if(tests AND RELAY_UNIT_TESTS)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE relay_${name} GTest::gmock GTest::gtest_main)
     relay_precompile(${name}_test "${arg_PCH}")

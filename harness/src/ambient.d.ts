@@ -30,4 +30,5 @@ declare module "relay:python" {
 }
 declare module "pyodide/pyodide.mjs" {
   export function loadPyodide(options: object): Promise<unknown>;
+  export const version: string;
 }

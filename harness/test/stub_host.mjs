@@ -1,10 +1,14 @@
 // A bare V8 realm with the zygote's `host` object: the bundles run in it as they do in relay-zygote.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import v8 from "node:v8";
 import vm from "node:vm";
 import { StubRelay, startFrame } from "./stub_relay.mjs";
+
+// The zygote gives V8 this much; the guest's own limits are set below it.
+v8.setFlagsFromString("--stack-size=3900");
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const runtimeDir = process.env.RELAY_RUNTIME_DIR ?? join(here, "../../build/runtime");
@@ -16,7 +20,7 @@ function compileWasm(name) {
 }
 
 /** Boots a bundle. The relay may be exchanged between runs of a session: pass it to run(). */
-export async function bootChild(language) {
+export async function bootChild(language, { makeCache = false } = {}) {
   let relay = new StubRelay();
   const forward = {};
   for (const name of Object.keys(relay.channel())) forward[name] = (...args) => relay.channel()[name](...args);
@@ -30,6 +34,8 @@ export async function bootChild(language) {
     drainMicrotasks: () => {},
     log: (text) => process.env.HARNESS_LOG && console.error(text),
     runtimeDir,
+    makeCache,
+    writeFile: (name, bytes) => writeFileSync(join(runtimeDir, name), bytes),
   };
   realm.host = host;
   vm.runInContext(readFileSync(join(runtimeDir, `zygote-${language}.js`), "utf8"), realm, { filename: `zygote-${language}.js` });

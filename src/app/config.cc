@@ -195,6 +195,11 @@ void check_meaning(const Config& config, std::vector<ConfigProblem>& problems) {
     complain("$.audit.chain", fmt::format("a hash chain needs format \"jsonl\"; set chain to false for {}", config.audit.format));
 }
 
+bool names_bind(const json::object& given) {
+  const json::object* server = json::find_object(given, "server");
+  return server && json::find(*server, "bind");
+}
+
 fs::path config_path(const ConfigSources& sources) {
   if (!sources.file.empty()) return fs::absolute(sources.file);
   const fs::path here = fs::absolute("relay.config.json");
@@ -215,7 +220,6 @@ std::string_view config_schema_text() {
 LoadedConfig load_config(const ConfigSources& sources) {
   LoadedConfig loaded;
   json::object merged;
-  if (sources.in_container) set_path(merged, "server/bind", "0.0.0.0");
   const fs::path path = config_path(sources);
   if (!path.empty()) {
     auto file = read_file(path);
@@ -237,6 +241,8 @@ LoadedConfig load_config(const ConfigSources& sources) {
   config.state = config.root / ".relay";
   const json::value complete = with_defaults(schema(), merged);
   Reader(complete.get_object(), config).read();
+  config.container_default = sources.in_container && !names_bind(merged);
+  if (config.container_default && config.auth_mode != "none") config.server.bind = "0.0.0.0";
   check_meaning(config, loaded.problems);
   return loaded;
 }

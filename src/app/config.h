@@ -87,6 +87,9 @@ struct Config {
   std::filesystem::path token_path;
   std::vector<std::string> allowed_origins;
   ServerConfig server;
+  /// In a container nobody reaches loopback, so the address is 0.0.0.0 unless one was given, but only with
+  /// authentication: without it Relay stays on loopback and says so.
+  bool container_default = false;
   std::string log_level;
   std::string log_format;
   json::object npm;

@@ -138,12 +138,13 @@ TEST_F(ConfigTest, ABadVariableIsNamed) {
   EXPECT_THAT(load("{}", sources).problems, Contains(Field(&ConfigProblem::where, "RELAY_PORT")));
 }
 
-TEST_F(ConfigTest, AContainerListensEverywhereUnlessToldOtherwise) {
+TEST_F(ConfigTest, AContainerListensEverywhereWithAuthenticationUnlessToldOtherwise) {
   ConfigSources sources;
   sources.in_container = true;
-  EXPECT_EQ(load("{}", sources).config.server.bind, "0.0.0.0");
-  sources.environment = {{"RELAY_BIND", "127.0.0.1"}};
   EXPECT_EQ(load("{}", sources).config.server.bind, "127.0.0.1");
+  EXPECT_EQ(load(R"({"auth": {"mode": "token"}})", sources).config.server.bind, "0.0.0.0");
+  sources.environment = {{"RELAY_BIND", "127.0.0.3"}};
+  EXPECT_EQ(load(R"({"auth": {"mode": "token"}})", sources).config.server.bind, "127.0.0.3");
 }
 
 TEST_F(ConfigTest, AMissingNamedFileIsAProblem) {

@@ -31,6 +31,13 @@ inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
 
+// HTTP client.
+inline constexpr auto kConnectTimeout = 10s;
+inline constexpr auto kClientIdleTimeout = 60s;
+inline constexpr std::size_t kClientHeaderBytes = 64 * kKiB;
+inline constexpr std::size_t kClientBufferBytes = 256 * kKiB;  // kept per transfer before the peer is slowed down
+inline constexpr long kPooledConnections = 64;
+
 // Child processes.
 inline constexpr auto kTermGrace = 5s;  // between SIGTERM and SIGKILL
 inline constexpr std::size_t kLineBytes = kMessageBytes;  // one line of newline-delimited JSON
@@ -71,6 +78,9 @@ inline constexpr std::size_t kRunOutputBytes = 1 * kMiB;
 inline constexpr std::size_t kRunCalls = 256;               // host calls of one run in flight; more wait in the socket
 inline constexpr std::size_t kRunCallBytes = 64 * kMiB;     // their bodies together
 inline constexpr std::size_t kRunErrorBytes = 16 * kKiB;    // message and stack of what a guest threw, each
+inline constexpr std::size_t kRunArtifacts = 256;           // files under /out that a result lists
+inline constexpr std::size_t kDisplayBytes = 8 * kMiB;      // what display() may return in one run
+inline constexpr std::size_t kStreamedBytes = 8 * kKiB;     // of one piece of output, while the run goes on; the result has it whole
 inline constexpr std::size_t kQueueDepth = 100;
 inline constexpr auto kQueueWait = 5min;
 inline constexpr std::size_t kReadyChildren = 3;  // per runtime, waiting for a run
@@ -100,6 +110,9 @@ inline constexpr std::size_t kManifestPathBytes = 1024;
 inline constexpr auto kCapsuleKept = 7 * 24h;
 inline constexpr std::uint64_t kCapsuleStoreBytes = 1024ULL * kMiB;
 inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed lately: about 300 bytes each
+inline constexpr std::size_t kDepsInMemoryBytes = 64 * kMiB;  // layers of dependencies kept ready
+inline constexpr auto kInstallTimeout = 180s;  // npm or pip, with a cold cache and a slow line
+inline constexpr auto kBundleTimeout = 60s;
 inline constexpr std::size_t kZipEntries = 20'000;    // the largest wheels have about 8,000
 inline constexpr std::size_t kZipNameBytes = 512;
 inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together
@@ -123,6 +136,7 @@ inline constexpr std::size_t kRemoveEntries = 100'000;  // one recursive removal
 inline constexpr std::size_t kTreeDepth = 128;          // directories we go down; each holds a descriptor open
 inline constexpr std::size_t kFileReadBytes = 16 * kMiB;        // one read
 inline constexpr std::size_t kToolReadBytes = 1 * kMiB;         // the read tool, unless told otherwise
+inline constexpr std::size_t kLineScanBytes = 1024 * kMiB;      // how far a line is looked for from the start
 inline constexpr std::size_t kWorkspaceBytes = 1024 * kMiB;     // /tmp and /out together
 inline constexpr std::size_t kWorkspaceFiles = 50'000;
 inline constexpr std::size_t kGlobBytes = 4096;
@@ -139,5 +153,12 @@ inline constexpr std::size_t kSearchLineBytes = 400;       // text shown of one 
 inline constexpr std::size_t kSearchContext = 20;          // lines before and after
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
+inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
+inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
+
+// The guests' network.
+inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn
+inline constexpr std::size_t kFetchHeaders = 100;    // of one request
+inline constexpr auto kFetchTimeout = 300s;          // one hop, to its last byte; the run's own limit usually comes first
 
 }  // namespace relay::limits

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 
 #include "base/json.h"
 
@@ -13,7 +13,20 @@ namespace relay {
 
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 
-using LogField = std::pair<std::string_view, json::value>;
+/// One fact beside the message. Text, numbers and truth values convert.
+struct LogField {
+  template <class T>
+  LogField(std::string_view name, const T& fact) : key(name) {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      const std::string_view text(fact);
+      value = boost::json::string_view(text.data(), text.size());
+    } else {
+      value = fact;
+    }
+  }
+  std::string_view key;
+  json::value value;
+};
 
 class Log {
  public:

@@ -1,6 +1,7 @@
 #include "io/spawn.h"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -27,6 +28,9 @@ bool is_cancellation(const std::exception_ptr& thrown) {
     std::rethrow_exception(thrown);
   } catch (const boost::system::system_error& error) {
     return error.code() == asio::error::operation_aborted;
+  } catch (const asio::multiple_exceptions& several) {
+    // What `a || b` throws when both are cancelled.
+    return is_cancellation(several.first_exception());
   } catch (...) {
     return false;
   }

@@ -43,6 +43,9 @@ class MessageStream final : public Reply {
   [[nodiscard]] bool has_answer() const { return answer_.has_value(); }
 
   void close_early() override;
+  [[nodiscard]] bool close_requested() const { return close_requested_; }
+  /// The number of the last entry that was handed to a writer.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
   /// True once after close_early().
   bool take_close_request() { return std::exchange(close_requested_, false); }
 

@@ -1,5 +1,7 @@
 // Server: one MCP server, in both eras, above any transport.
 //
+// It outlives the loop's work: destroy it after the loop has run dry or stopped.
+//
 // A transport parses what it received into a protocol::Request, finds or makes the session it belongs to, and hands
 // over both with a ReplyStream to write the answer to. Server decides the rest. It owns the sessions, the parked
 // calls, the listen streams and the tasks; app/ makes one and gives it to all transports.
@@ -9,6 +11,7 @@
 //   co_await serve_stdio(server, in, out, caller);    // stdio.h
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -33,6 +36,7 @@ class SessionStore;
 class ParkedCalls;
 class Subscriptions;
 class TaskStore;
+struct TaskRecord;
 
 class Server final : public ChangeObserver {
  public:
@@ -40,6 +44,11 @@ class Server final : public ChangeObserver {
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Signs cursors and states.
+  [[nodiscard]] const std::string& state_key() const { return options_.state_key; }
+  /// Our own introduction, as JSON text for modern results.
+  [[nodiscard]] const std::string& server_info() const { return server_info_; }
 
   /// Ends every session, listen stream, parked call and task. Transports are stopped by their owner.
   void stop();
@@ -55,6 +64,7 @@ class Server final : public ChangeObserver {
   [[nodiscard]] TaskStore& tasks() { return *tasks_; }
 
   // ChangeObserver: the backend's news, passed on to every client that wants them.
+  // Bursts of list changes become one notification a turn of the loop.
   void tools_changed() override;
   void prompts_changed() override;
   void resources_changed() override;
@@ -62,15 +72,24 @@ class Server final : public ChangeObserver {
   void log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
 
  private:
+  enum class List : std::uint8_t { tools, prompts, resources };
+  void announce_later(List list);
+  void announce(List list);
+  void announce_task(const TaskRecord& task);
+
   io::Executor executor_;
   Backend& backend_;
   const Clock& clock_;
   RandomSource& random_;
   ServerOptions options_;
-  std::unique_ptr<SessionStore> sessions_;
+  std::string server_info_;
+  std::shared_ptr<SessionStore> sessions_;
   std::unique_ptr<ParkedCalls> parked_;
   std::unique_ptr<Subscriptions> subscriptions_;
   std::unique_ptr<TaskStore> tasks_;
+  std::array<bool, 3> announcing_{};
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // posted work looks whether we still are
+  io::CancelSource sweeping_;
 };
 
 }  // namespace relay::mcp

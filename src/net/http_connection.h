@@ -6,6 +6,7 @@
 // the handler, and what it brings is the beginning of the next request.
 #pragma once
 
+#include <charconv>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -97,10 +98,17 @@ class Connection final : public LiveConnection, public Exchange, public std::ena
   void begin_answer(int status, const Headers& headers, HeadShape shape);
   [[nodiscard]] bool can_keep(const Headers& headers) const;
   [[nodiscard]] bool is_drainable() const;
+  /// A peer that only said that it sends nothing more may still read.
+  [[nodiscard]] bool is_lost() const { return write_failed_ || (ended_ && ended_ != asio::error::eof); }
   /// True when everything left without waiting.
   bool send_now(Pieces& pieces) {
     pieces.consume(Face::write_now(stream_, pieces));
     return pieces.empty();
+  }
+  static std::size_t number_in(std::string_view digits) {
+    std::size_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
   }
   static Time after(std::chrono::milliseconds limit) { return std::chrono::steady_clock::now() + limit; }
 
@@ -122,6 +130,7 @@ class Connection final : public LiveConnection, public Exchange, public std::ena
   bool continue_sent_ = false;
   bool event_stream_ = false;
   bool writing_ = false;
+  bool write_failed_ = false;
   Answer answer_ = Answer::none;
 
   io::Event gone_;

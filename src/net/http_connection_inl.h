@@ -7,16 +7,21 @@
 
 namespace relay::net {
 
-/// A chunked body, or a plain one to an HTTP/1.0 peer, or none at all to HEAD.
+/// A chunked body, one of announced length, a plain one to an HTTP/1.0 peer, or none at all to HEAD.
 template <class Stream>
 class Connection<Stream>::Body final : public BodyStream {
  public:
-  Body(Connection& connection, Framing framing) : connection_(connection), framing_(framing) {}
+  Body(Connection& connection, Framing framing, std::size_t length = 0)
+      : connection_(connection), framing_(framing), left_(length) {}
 
   io::Task<void> write(std::string_view bytes) override {
-    if (connection_.gone_.is_set()) co_return fail(unavailable("the peer closed the connection"));
+    if (connection_.is_lost()) co_return fail(unavailable("the peer closed the connection"));
     if (connection_.writing_) co_return fail(internal("two writers on one response"));
     if (bytes.empty() || framing_ == Framing::none) co_return Result<void>{};
+    if (framing_ == Framing::length) {
+      if (bytes.size() > left_) co_return fail(internal("the response is longer than its Content-Length"));
+      left_ -= bytes.size();
+    }
     Pieces pieces = framed(bytes);
     if (connection_.send_now(pieces)) co_return Result<void>{};
     co_return co_await connection_.send_rest(pieces);
@@ -24,6 +29,7 @@ class Connection<Stream>::Body final : public BodyStream {
 
   io::Task<void> finish() override {
     if (connection_.answer_ != Answer::streaming) co_return fail(internal("the response is finished already"));
+    if (left_ != 0) co_return fail(internal("the response is shorter than its Content-Length"));
     connection_.answer_ = Answer::finished;
     if (framing_ != Framing::chunked) co_return Result<void>{};
     Pieces pieces(asio::buffer("0\r\n\r\n", 5));
@@ -45,6 +51,7 @@ class Connection<Stream>::Body final : public BodyStream {
 
   Connection& connection_;
   Framing framing_;
+  std::size_t left_;  // of an announced length
 };
 
 template <class Stream>
@@ -88,7 +95,7 @@ asio::awaitable<bool> Connection<Stream>::serve_one() {
 template <class Stream>
 asio::awaitable<typename Connection<Stream>::Head> Connection<Stream>::read_head() {
   parser_.reset();
-  buffer_.release(kCopiedBytes);
+  if (!watching_) buffer_.release(kCopiedBytes);
   answer_ = Answer::none;
   continue_sent_ = event_stream_ = watch_wanted_ = timed_out_ = false;
   idle_ = buffer_.empty();
@@ -220,6 +227,7 @@ asio::awaitable<Result<void>> Connection<Stream>::send_rest(Pieces pieces) {
     pieces.consume(sent);
     if (!error) continue;
     keep_alive_ = false;
+    write_failed_ = true;
     gone_.set();
     co_return fail(unavailable("the peer closed the connection"));
   }
@@ -277,7 +285,7 @@ io::Task<void> Connection<Stream>::respond(HttpResponse response) {
   HeadShape shape{.framing = bare ? Framing::none : Framing::length, .content_length = response.body.size()};
   // A handler that answers HEAD itself need not make the body to tell its length.
   if (parser_.is_head() && response.body.empty())
-    if (const auto said = response.headers.find("Content-Length")) shape.content_length = std::strtoull(said->data(), nullptr, 10);
+    if (const auto said = response.headers.find("Content-Length")) shape.content_length = number_in(*said);
   begin_answer(response.status, response.headers, shape);
   if (bare || parser_.is_head()) response.body.clear();
   const bool copied = response.body.size() <= kCopiedBytes;
@@ -292,14 +300,18 @@ io::Task<std::unique_ptr<BodyStream>> Connection<Stream>::start_stream(int statu
   if (answer_ != Answer::none) co_return fail(internal("the request is answered already"));
   answer_ = Answer::streaming;
   event_stream_ = headers.find("Content-Type").value_or("").starts_with("text/event-stream");
-  const Framing framing = parser_.is_http_1_0() ? Framing::close : Framing::chunked;
+  const auto length = headers.find("Content-Length");
+  const Framing framing = length ? Framing::length : parser_.is_http_1_0() ? Framing::close : Framing::chunked;
+  const HeadShape shape{.framing = framing, .content_length = length ? number_in(*length) : 0};
   if (framing == Framing::close) keep_alive_ = false;
-  begin_answer(status, headers, {.framing = framing});
+  begin_answer(status, headers, shape);
   Pieces pieces{asio::buffer(out_)};
   if (!send_now(pieces)) RELAY_CO_CHECK(co_await send_rest(pieces));
-  buffer_.release();
+  if (!watching_) buffer_.release();  // a watching read writes into it
   peer_gone();
-  std::unique_ptr<BodyStream> body = std::make_unique<Body>(*this, parser_.is_head() ? Framing::none : framing);
+  const bool bare = parser_.is_head();
+  std::unique_ptr<BodyStream> body =
+      std::make_unique<Body>(*this, bare ? Framing::none : framing, bare ? 0 : shape.content_length);
   co_return body;
 }
 

@@ -23,7 +23,8 @@
 
 namespace relay::net {
 
-/// A response body that is written piece by piece (chunked). Obtained from Exchange::start_stream.
+/// A response body that is written piece by piece: chunked, or exactly as long as the Content-Length field that was
+/// given to Exchange::start_stream.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;

@@ -96,7 +96,7 @@ class Grammar final : public http::basic_parser<true> {
 Refusal refusal_for(const error_code& error) {
   if (error == http::error::header_limit) return {431, "the request head is too large"};
   if (error == http::error::body_limit) return {413, "the request body is too large"};
-  if (error == http::error::bad_version) return {505, "only HTTP/1.0 and HTTP/1.1 are spoken here"};
+  if (error == http::error::bad_version) return {505, "the versions spoken here are 1.0 and 1.1"};
   return {400, "this is not a valid HTTP request"};
 }
 

@@ -1,4 +1,5 @@
 // Whatever the bytes are: the same events for any split, and what we format comes back as it was.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "io/thread_pool.h"
@@ -19,6 +20,12 @@ class AsyncTree {
   using FileTask = io::asio::awaitable<FileResult<T>>;
 
   AsyncTree(io::ThreadPool& pool, std::shared_ptr<Tree> tree) : pool_(&pool), tree_(std::move(tree)) {}
+
+  /// Any other work on the tree: work(Tree&) returns a FileResult or Result.
+  template <class Work>
+  auto run(Work work) const -> io::asio::awaitable<std::invoke_result_t<Work&, Tree&>> {
+    return pool_->run([tree = tree_, work = std::move(work)]() mutable { return work(*tree); });
+  }
 
   FileTask<FileStat> stat(std::string path, LastLink last = LastLink::follow) const {
     return run([path = std::move(path), last](Tree& tree) { return tree.stat(path, last); });
@@ -43,12 +50,6 @@ class AsyncTree {
   }
   FileTask<void> rename(std::string from, std::string to) const {
     return run([from = std::move(from), to = std::move(to)](Tree& tree) { return tree.rename(from, to); });
-  }
-
-  /// Any other work on the tree: work(Tree&) returns a FileResult or Result.
-  template <class Work>
-  auto run(Work work) const {
-    return pool_->run([tree = tree_, work = std::move(work)]() mutable { return work(*tree); });
   }
 
   [[nodiscard]] const std::shared_ptr<Tree>& tree() const { return tree_; }

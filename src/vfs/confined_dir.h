@@ -8,6 +8,8 @@
 // escape. All functions are safe from any thread.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <string_view>
 

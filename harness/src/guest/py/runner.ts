@@ -9,6 +9,7 @@ import { Stdin } from "../stdin";
 import { decodeUtf8, encodeUtf8 } from "../text";
 import { Limits, type Channel, type Outcome, type WireError } from "../wire";
 import { hostModule, type PyProxy } from "./host_module";
+import { LIBRARY_LOADER } from "./imports";
 import { RelayFs, type EmscriptenFs } from "./relayfs";
 
 interface DirectoryMaker extends EmscriptenFs {
@@ -18,6 +19,7 @@ interface DirectoryMaker extends EmscriptenFs {
 /** The parts of Pyodide's interface we use. */
 export interface PyodideApi {
   runPython(code: string): any;
+  makeMemorySnapshot(): Uint8Array;
   registerJsModule(name: string, module: object): void;
   unregisterJsModule(name: string): void;
   setStdin(options: { read(buffer: Uint8Array): number }): void;
@@ -41,19 +43,20 @@ export class PyRunner implements Runner {
   private state: PyState | undefined;
   private readonly files: RelayFs;
   private run_!: PyProxy;
+  private seeded = false;
 
   private constructor(private readonly pyodide: PyodideApi) {
     this.files = new RelayFs(pyodide.FS);
   }
 
-  static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>, imports: string): PyRunner {
+  /** The standard modules are already imported, by now or by the snapshot. */
+  static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>): PyRunner {
     const runner = new PyRunner(pyodide);
     for (const [path, text] of Object.entries(library)) runner.put(`${LIBRARY}/${path}`, encodeUtf8(text));
     runner.connectStreams();
     pyodide.registerJsModule("_relay_host", hostModule(() => runner.state, channel));
     const limits = { depth: Limits.valueDepth, bytes: Limits.valueBytes, text: Limits.valueTextBytes, error: Limits.errorBytes - 100 };
-    pyodide.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(LIBRARY)})`);
-    pyodide.runPython(imports);
+    pyodide.runPython(LIBRARY_LOADER);
     pyodide.pyimport("_relay_run").prepare(JSON.stringify(limits));
     pyodide.pyimport("_relay_patch").install();
     runner.run_ = pyodide.pyimport("_relay_run").run;
@@ -61,8 +64,8 @@ export class PyRunner implements Runner {
     return runner;
   }
 
-  /** A whole small run against a deaf channel: pages and code are there when the real one comes. */
-  warm(channel: Channel): void {
+  /** A whole small run against a deaf channel: pages and code are there when the real one comes. In a child it also seeds. */
+  warm(channel: Channel, where: "zygote" | "child"): void {
     const silent: Channel = { ...channel, now: () => channel.now(), random: (count) => channel.random(count), send: () => {}, receive: () => null };
     const output = new Output(silent);
     const source = encodeUtf8("print('warm', [1, {'a': 2}])\n{'ok': [True]}");
@@ -71,6 +74,12 @@ export class PyRunner implements Runner {
     const header = { manifest: "", sig: "", key: "", layers: [], reset: true };
     const outcome = this.run({ language: "py", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
     if (outcome.exitCode !== 0) throw new Error(`the warm-up run failed: ${outcome.error?.stack ?? outcome.error?.message}`);
+    this.seeded = where === "child";
+  }
+
+  /** After the warm-up, before the first fork. */
+  settle(): void {
+    this.pyodide.pyimport("_relay_run").settle();
   }
 
   run(capsule: Capsule, context: RunContext): Outcome {
@@ -81,7 +90,11 @@ export class PyRunner implements Runner {
     if (!main) throw new Error(`the capsule has no entry ${entry.path}`);
     this.state = { context, stdin: new Stdin(capsule.stdin, header.stdinLive === true, context.calls) };
     this.files.use(context.calls);
-    const config = { ...entry, source: decodeUtf8(main.read()), servers: header.servers ?? [], reset: header.reset === true };
+    const config = {
+      ...entry, source: decodeUtf8(main.read()), servers: header.servers ?? [], reset: header.reset === true,
+      reseed: !this.seeded, hasInput: capsule.stdin.length > 0 || header.stdinLive === true,
+    };
+    this.seeded = true;
     try {
       return { ...outcomeOf(this.run_(JSON.stringify(config))), memPeakBytes: this.memoryBytes() };
     } catch (error) {
@@ -95,10 +108,13 @@ export class PyRunner implements Runner {
   /** Python itself died: the stack under it ran out, or memory did. The child must not be used again. */
   private fatal(error: unknown): Outcome {
     const text = String((error as Error)?.message ?? error);
-    const memory = /memory/i.test(text);
-    const type = memory ? "MemoryError" : "FatalError";
-    const message = memory ? "the interpreter ran out of memory" : `the interpreter stopped: ${text.split("\n")[0]}`;
-    const exitCode = memory ? 137 : 1;
+    if (/call stack/i.test(text)) return this.dead("RecursionError", "the interpreter's stack is exhausted", 1);
+    if (/memory/i.test(text)) return this.dead("MemoryError", "the interpreter ran out of memory", 137);
+    return this.dead("FatalError", `the interpreter stopped: ${text.trim().split("\n").pop()}`, 1);
+  }
+
+  private dead(type: string, message: string, exitCode: number): Outcome {
+    this.state?.context.output.write("stderr", encodeUtf8(`${type}: ${message}\n`));
     return { exitCode, error: { type, message }, memPeakBytes: this.memoryBytes(), poisoned: true };
   }
 

@@ -3,10 +3,11 @@
 import { host } from "./platform";
 import { removeShell } from "./shell";
 import pythonFiles from "relay:python";
-import { loadPyodide } from "pyodide/pyodide.mjs";
+import { loadPyodide, version } from "pyodide/pyodide.mjs";
 import { PyRunner, type PyodideApi } from "../../guest/py/runner";
 import { guardedGlobals, poisonCodeGeneration } from "../../guest/py/globals";
 import { IMPORTS } from "../../guest/py/imports";
+import { encodeUtf8 } from "../../guest/text";
 import { serve } from "../../guest/serve";
 import type { Harness } from "./host";
 
@@ -17,25 +18,52 @@ delete scope.relayPyodideModule;
 
 let runner: PyRunner;
 
+/** A snapshot fits exactly one Pyodide with one list of imports; its name says which. */
+const snapshotName = `pyodide-${host.sha256(encodeUtf8(`${version} ${IMPORTS}`)).slice(0, 16)}.snapshot`;
+
+function readSnapshot(): Uint8Array | undefined {
+  if (host.makeCache) return undefined;
+  try {
+    return host.readFile(snapshotName);
+  } catch {
+    return undefined;
+  }
+}
+
+async function load(options: object): Promise<PyodideApi> {
+  const common = {
+    indexURL: "./",
+    createPyodideModule,
+    jsglobals: guardedGlobals(),
+    lockFileContents: host.readText("pyodide-lock.json"),
+    env: { HOME: "/home", PYTHONDONTWRITEBYTECODE: "1", LANG: "C.UTF-8" },
+    stdin: () => null,
+    stdout: () => {},
+    stderr: (text: string) => host.log(text),
+    checkAPIVersion: false,
+  };
+  return (await loadPyodide({ ...common, ...options })) as PyodideApi;
+}
+
+/** From the snapshot when there is one, else from the start; a set-up boot leaves the snapshot for the next. */
+async function loadInterpreter(): Promise<PyodideApi> {
+  const snapshot = readSnapshot();
+  if (snapshot) return load({ _loadSnapshot: snapshot });
+  const pyodide = await load({ _makeSnapshot: host.makeCache === true });
+  pyodide.runPython(IMPORTS);
+  if (host.makeCache && host.writeFile) host.writeFile(snapshotName, pyodide.makeMemorySnapshot());
+  return pyodide;
+}
+
 const harness: Harness = {
   async boot() {
-    const pyodide = (await loadPyodide({
-      indexURL: "./",
-      createPyodideModule,
-      jsglobals: guardedGlobals(),
-      lockFileContents: host.readText("pyodide-lock.json"),
-      env: { HOME: "/home", PYTHONDONTWRITEBYTECODE: "1", LANG: "C.UTF-8" },
-      stdin: () => null,
-      stdout: () => {},
-      stderr: (text: string) => host.log(text),
-      checkAPIVersion: false,
-    })) as unknown as PyodideApi;
-    runner = PyRunner.boot(host, pyodide, pythonFiles, IMPORTS);
+    runner = PyRunner.boot(host, await loadInterpreter(), pythonFiles);
     removeShell();
     poisonCodeGeneration();
-    runner.warm(host);
+    runner.warm(host, "zygote");
+    runner.settle();
   },
-  warm: () => runner.warm(host),
+  warm: () => runner.warm(host, "child"),
   serve: () => serve(host, runner),
 };
 scope.relayHarness = harness;

@@ -15,6 +15,7 @@ import { process } from "./process";
 import { onEvent, onReply } from "./requests";
 import { Blob, File, ReadableStream } from "./streams";
 import * as timers from "./timers";
+import { installUrl } from "./url";
 import { describeError, finish } from "./values";
 
 const BUILTIN = Symbol.for("relay.builtin");
@@ -77,6 +78,7 @@ function finishScript(completion: any, depth: number, bytes: number, textBytes: 
 export function install(bridge: Bridge): object {
   connect(bridge);
   installCrypto();
+  installUrl();
   const all = globals();
   for (const name of p.objectKeys(all)) p.hide(globalThis, name, all[name]);
   p.defineProperty(globalThis, BUILTIN, { value: builtin });

@@ -61,7 +61,9 @@ const os = {
 
 const url = {
   URL,
-  URLSearchParams,
+  get URLSearchParams() {
+    return URLSearchParams;
+  },
   fileURLToPath: (value: string | URL) => decodeURIComponent(new URL(String(value)).pathname),
   pathToFileURL: (value: string) => new URL("file://" + path.resolve(value)),
 };

@@ -143,6 +143,7 @@ class RelayPolicy(events._BaseDefaultEventLoopPolicy):
 def install():
     events._set_event_loop_policy(RelayPolicy())
     events._set_running_loop(None)
+    asyncio.run = asyncio.runners.run
 
 
 def cancel_all(loop):

@@ -84,6 +84,8 @@ def _serialized(result, data):
 
 
 def _patch_http_client():
+    original_request = http.client.HTTPConnection.request
+
     def connect(self):
         self._relay_sent = bytearray()
         self.sock = _Socket(b"")
@@ -93,23 +95,32 @@ def _patch_http_client():
             self.connect()
         self._relay_sent += _bytes(data)
 
-    def getresponse(self):
+    def perform(self):
         head, _, body = bytes(self._relay_sent).partition(b"\r\n\r\n")
         request, *lines = head.decode("latin-1").split("\r\n")
         method, target, _ = request.split(" ", 2)
         headers = [line.split(": ", 1) for line in lines if ": " in line]
         kept = [pair for pair in headers if pair[0].lower() not in ("host", "connection", "content-length", "accept-encoding")]
-        result, data = _performed(method, _absolute(self, target), kept, body)
+        self._relay_sent = bytearray()
+        return method, *_performed(method, _absolute(self, target), kept, body)
+
+    def request(self, *args, **kwargs):
+        # Asked for here and not in getresponse(): a refusal is a failed connection, which callers expect at this point.
+        original_request(self, *args, **kwargs)
+        self._relay_answer = perform(self)
+
+    def getresponse(self):
+        method, result, data = getattr(self, "_relay_answer", None) or perform(self)
+        self._relay_answer = None
         self.sock = _Socket(_serialized(result, b"" if method == "HEAD" else data))
         response = self.response_class(self.sock, method=method)
         response.begin()
-        self._relay_sent = bytearray()
         self._HTTPConnection__state = http.client._CS_IDLE
         self._HTTPConnection__response = None
         return response
 
     for kind in (http.client.HTTPConnection, http.client.HTTPSConnection):
-        kind.connect, kind.send, kind.getresponse = connect, send, getresponse
+        kind.connect, kind.send, kind.getresponse, kind.request = connect, send, getresponse, request
 
 
 def _absolute(connection, target):

@@ -3,9 +3,9 @@
 import ast
 import asyncio
 import builtins
+import gc
 import inspect
 import io
-import json
 import linecache
 import os
 import random
@@ -13,9 +13,11 @@ import sys
 import tempfile
 import traceback
 import types
+from json import dumps, loads
 
 import _relay_loop
 import _relay_wire as wire
+from mcp import Pending, _configure
 
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "zygote-", "wasm://")
@@ -23,6 +25,7 @@ _loop = None
 _main = None
 _base_path = None
 _limits = {}
+_text = {}
 
 
 def _fresh_main():
@@ -98,11 +101,13 @@ def _clip(text, size, mark="… [cut]"):
 
 
 def _value(value, outcome):
+    if isinstance(value, Pending):
+        value = value.value()
     if value is None:
         return
     text = None
     if _plain(value, _limits["depth"]):
-        text = json.dumps(value, ensure_ascii=False)
+        text = dumps(value, ensure_ascii=False)
         data = text.encode("utf-8", "surrogatepass") if len(text) * 4 > _limits["bytes"] else b""
         if len(data) <= _limits["bytes"] and not _has_surrogates(text):
             outcome["valueJson"] = text
@@ -179,14 +184,22 @@ def _flush():
             pass
 
 
-def _streams():
-    """Fresh text layers over the descriptors: an earlier run of the session may have closed or replaced them."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        raw = io.FileIO(number, "wb", closefd=False)
-        stream = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "surrogateescape" if number == 1 else "backslashreplace", line_buffering=True)
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "surrogateescape")
+def _writer(number, errors):
+    raw = io.FileIO(number, "wb", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", errors, line_buffering=True)
+
+
+def _streams(has_input):
+    """Text layers over the descriptors, made anew when an earlier run of the session closed or replaced them."""
+    for number, name, errors in ((1, "stdout", "surrogateescape"), (2, "stderr", "backslashreplace")):
+        kept = _text.get(name)
+        if kept is None or kept.closed or getattr(sys, name, None) is not kept:
+            kept = _text[name] = _writer(number, errors)
+            setattr(sys, name, kept)
+            setattr(sys, f"__{name}__", kept)
+    if has_input or _text.get("used") or getattr(sys, "stdin", None) is not _text.get("stdin"):
+        sys.stdin = _text["stdin"] = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "surrogateescape")
+        _text["used"] = has_input
 
 
 def _environment(config):
@@ -212,24 +225,29 @@ def reseed():
 def prepare(limits):
     """Called once at boot."""
     global _base_path, _main
-    _limits.update(json.loads(limits))
+    _limits.update(loads(limits))
     _base_path = [path for path in sys.path if path]
     _main = _fresh_main()
     _relay_loop.install()
 
 
+def settle():
+    """Called at the end of boot: what lives now is never looked at by the collector again, so forks share its pages."""
+    gc.collect()
+    gc.freeze()
+
+
 def run(config):
     """Everything about one run; the answer is JSON text, never an exception."""
     global _main
-    config = json.loads(config)
+    config = loads(config)
     outcome = {"exitCode": 0}
     if config.get("reset"):
         _main = _fresh_main()
-    _streams()
-    reseed()
+    _streams(config["hasInput"])
+    if config["reseed"]:
+        reseed()
     _environment(config)
-    from mcp import _configure
-
     _configure(config["servers"], _main.__dict__)
     name = os.path.basename(config["path"]) or "main.py"
     source = config["source"]
@@ -242,4 +260,4 @@ def run(config):
     except BaseException as error:
         _failed(error, outcome)
     _flush()
-    return json.dumps(outcome)
+    return dumps(outcome)

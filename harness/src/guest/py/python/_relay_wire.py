@@ -5,7 +5,7 @@ a native CPython guest brings its own `_relay_host` with the same few functions,
 """
 
 import errno
-import json
+from json import dumps, loads
 
 import _relay_host as _host
 
@@ -33,7 +33,7 @@ def _error(error):
 
 
 def _decoded(header, body):
-    header = json.loads(header)
+    header = loads(header)
     if not header.get("ok"):
         raise _error(header.get("error"))
     return header.get("result"), body
@@ -51,7 +51,7 @@ def call(op, args=None, body=None):
 
 def start(op, args=None, body=None):
     """Asks without waiting; the number is for finish(), or for the event loop."""
-    return int(_start(op, json.dumps(args or {}), body))
+    return int(_start(op, dumps(args or {}), body))
 
 
 def finish(number):

@@ -1,0 +1,220 @@
+// The host-independent parts, one by one: text codecs, inflate, zip, capsule check, script preparation, output, calls.
+
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
+import { randomBytes } from "node:crypto";
+import { build } from "esbuild";
+import { StubRelay, startFrame } from "./stub_relay.mjs";
+import { zipOf } from "./zip_writer.mjs";
+
+const source = join(dirname(fileURLToPath(import.meta.url)), "../src/guest");
+let parts;
+
+before(async () => {
+  const names = ["text", "inflate", "zip", "capsule", "layers", "layer_files", "output", "calls", "timers", "js/source"];
+  const contents = names.map((name) => `export * from "./${name}";`).join("\n");
+  const outfile = join(mkdtempSync(join(tmpdir(), "harness-")), "parts.mjs");
+  await build({ stdin: { contents, resolveDir: source, loader: "ts" }, bundle: true, format: "esm", outfile, logLevel: "error" });
+  parts = await import(outfile);
+});
+
+describe("text", () => {
+  test("UTF-8 agrees with the platform's, lone surrogates and broken bytes included", () => {
+    for (const text of ["", "plain", "é€😀", "a\ud800b", "\udc00", "x".repeat(20000) + "😀"]) {
+      assert.deepEqual(parts.encodeUtf8(text), new TextEncoder().encode(text));
+      assert.equal(parts.decodeUtf8(parts.encodeUtf8(text)), new TextDecoder().decode(new TextEncoder().encode(text)));
+    }
+    for (let i = 0; i < 300; i++) {
+      const bytes = new Uint8Array(randomBytes(1 + (i % 24)).map((b) => (i % 3 ? b | 0x80 : b)));
+      assert.equal(parts.decodeUtf8(bytes), new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), Buffer.from(bytes).toString("hex"));
+    }
+  });
+  test("base64 in both alphabets, and nothing else", () => {
+    for (let size = 0; size < 20; size++) {
+      const bytes = randomBytes(size);
+      assert.equal(parts.encodeBase64(bytes), bytes.toString("base64"));
+      assert.equal(parts.encodeBase64(bytes, "url"), bytes.toString("base64url"));
+      assert.deepEqual(Buffer.from(parts.decodeBase64(bytes.toString("base64"))), bytes);
+      assert.deepEqual(Buffer.from(parts.decodeBase64(bytes.toString("base64url"))), bytes);
+    }
+    for (const bad of ["a", "ab!c", "abcde", "é===", "====", "ab c"]) assert.throws(() => parts.decodeBase64(bad));
+  });
+  test("clip keeps characters whole", () => {
+    assert.equal(parts.clip("short", 100), "short");
+    const cut = parts.clip("€".repeat(100), 100);
+    assert.ok(Buffer.byteLength(cut) <= 100 && cut.endsWith("[cut]") && !cut.includes("\ufffd"));
+  });
+});
+
+describe("inflate", () => {
+  test("unpacks what zlib packs, at every level", () => {
+    const samples = [Buffer.alloc(0), Buffer.from("a"), Buffer.alloc(100000, "abc"), randomBytes(70000), Buffer.from("the quick brown fox ".repeat(500))];
+    for (const data of samples) for (const level of [0, 1, 6, 9]) assert.deepEqual(Buffer.from(parts.inflateRaw(deflateRawSync(data, { level }), data.length)), data);
+  });
+  test("a bomb ends at its declared size", () => {
+    const bomb = deflateRawSync(Buffer.alloc(10_000_000));
+    assert.throws(() => parts.inflateRaw(bomb, 1000), /longer than declared|outside/);
+    assert.throws(() => parts.inflateRaw(bomb, 10_000_001), /shorter/);
+  });
+  test("broken data throws, never hangs", () => {
+    const good = deflateRawSync(Buffer.from("hello hello hello hello"));
+    for (let cut = 0; cut < good.length; cut++) assert.throws(() => parts.inflateRaw(good.subarray(0, cut), 23));
+    for (let i = 0; i < 500; i++) {
+      try {
+        parts.inflateRaw(randomBytes(40), 200);
+      } catch (error) {
+        assert.match(error.message, /deflate/);
+      }
+    }
+  });
+});
+
+describe("zip", () => {
+  test("reads stored and packed entries", () => {
+    const entries = parts.readZip(zipOf({ "a.txt": "one", "deep/b.txt": "two".repeat(1000) }));
+    assert.deepEqual(entries.map((e) => [e.name, Buffer.from(e.read()).toString().length]), [["a.txt", 3], ["deep/b.txt", 3000]]);
+  });
+  test("refuses paths that leave the root", () => {
+    for (const name of ["../x", "a/../../x", "/etc/passwd", "a\\..\\b", "a\0b"]) assert.throws(() => parts.readZip(zipOf({ [name]: "x" })), /path/);
+  });
+  test("refuses what is not a zip, or lies about it", () => {
+    assert.throws(() => parts.readZip(new Uint8Array(10)), /not a zip/);
+    const zip = zipOf({ "a.txt": "hello" });
+    for (let cut = 1; cut < zip.length; cut += 7) assert.throws(() => parts.readZip(zip.subarray(0, cut)).map((e) => e.read()));
+  });
+  test("a layer may not bring relay's own folders", () => {
+    const layer = (files) => ({ id: "deps", format: "zip", bytes: zipOf(files) });
+    assert.throws(() => parts.LayerTree.from([layer({ "tmp/x": "1" })]), /may not bring/);
+    const tree = parts.LayerTree.from([layer({ "deps/index.json": "{}", "deps/lib/a.mjs": "1" })]);
+    assert.deepEqual(tree.names("/deps").sort(), ["index.json", "lib"]);
+    assert.equal(parts.answerFromLayers(tree, "fs.write", '{"path":"/deps/x"}').header.error.errno, "EROFS");
+    assert.equal(parts.answerFromLayers(tree, "fs.read", '{"path":"/deps/../tmp/x"}'), undefined);
+  });
+});
+
+describe("capsule", () => {
+  const open = (tamper, language = "js") => parts.openCapsule(new StubRelay().channel(), startFrame({ language: "js", code: "1", stdin: "in", tamper }), language);
+  test("opens what is signed", () => {
+    const capsule = open();
+    assert.equal(Buffer.from(capsule.stdin).toString(), "in");
+    assert.equal(capsule.entry.path, "/app/main.js");
+  });
+  const refusals = {
+    "a changed layer": [(h, body) => ((body[0] ^= 1), body), /another hash/],
+    "a changed manifest": [(h) => void (h.manifest = h.manifest.replace('"cwd":"/tmp"', '"cwd":"/etc"')), /does not verify/],
+    "an added space": [(h) => void (h.manifest += " "), /does not verify/],
+    "no signature": [(h) => void (h.sig = ""), /compact JWS/],
+    "alg none": [(h) => void (h.sig = Buffer.from('{"alg":"none"}').toString("base64url") + ".."), /not EdDSA/],
+    "another payload": [(h) => void (h.sig = h.sig.replace("..", ".e30.")), /another manifest/],
+    "another key": [(h) => void (h.key = Buffer.alloc(44).toString("base64")), /does not verify/],
+    "a missing layer": [(h) => void (h.layers = []), /was not sent/],
+    "an extra layer": [(h) => void h.layers.push({ id: "more", bytes: 0 }), /not in the manifest/],
+    "a layer that is too long": [(h) => void (h.layers[0].bytes = 1e9), /cut short/],
+    "a negative layer": [(h) => void (h.layers[0].bytes = -1), /cut short/],
+    "no manifest": [(h) => void delete h.manifest, /no manifest/],
+  };
+  for (const [name, [tamper, reason]] of Object.entries(refusals)) test(`refuses ${name}`, () => assert.throws(() => open(tamper), reason));
+  test("refuses another language", () => assert.throws(() => open(undefined, "py"), /it is for js/));
+});
+
+describe("script preparation", () => {
+  const plain = (code) => parts.prepareScript(code, { repeatable: false });
+  const session = (code) => parts.prepareScript(code, { repeatable: true });
+  test("rewrites imports and keeps the lines", () => {
+    assert.equal(plain('import fs from "fs"'), ';const {default: fs} = await import("fs")');
+    assert.equal(plain("import {\n a,\n b as c\n} from 'x';\nlast").split("\n").length, 5);
+    assert.equal(plain('import * as p from "p"'), ';const p = await import("p")');
+    assert.equal(plain('import "side"'), ';await import("side")');
+  });
+  test("leaves alone what only looks like an import", () => {
+    for (const code of ['const x = "import y from \'z\'"', '`\nimport a from "b"\n`', '// import a from "b"', '/* \nimport a from "b"\n*/ 1', 'await import("x")', "obj.import", "/import x from 'y'/.test(s)", 'f(() => {\n import_("x") })'])
+      assert.equal(plain(code), code);
+  });
+  test("exports lose their keyword", () => {
+    assert.equal(plain("export const a = 1;").trim(), "const a = 1;");
+    assert.equal(plain("export default 5").trim(), "5");
+    assert.match(plain("const a = 1; export { a };"), /^const a = 1; +;$/);
+    assert.match(plain("export default function () {}"), /var _default = function \(\) \{\}/);
+  });
+  test("in sessions top-level declarations can be repeated, inner ones stay", () => {
+    assert.equal(session("const a = 1; { const b = 2; } for (const c of d) { let e }"), "var   a = 1; { const b = 2; } for (const c of d) { let e }");
+    assert.equal(session("let {x, y} = z\nclass K {}"), "var {x, y} = z\nvar K = class K {}");
+    assert.equal(session("`${(() => { const q = 1; return q })()}`; let r"), "`${(() => { const q = 1; return q })()}`; var r");
+  });
+});
+
+describe("output", () => {
+  test("frames are at most 64 KiB, order between streams is kept, nothing is lost", () => {
+    const relay = new StubRelay();
+    const output = new parts.Output(relay.channel());
+    output.write("stdout", Buffer.alloc(200_000, "a"));
+    output.write("stderr", Buffer.from("e\n"));
+    output.write("stdout", Buffer.from("b"));
+    output.flush();
+    assert.ok(relay.sent.every((f) => f.body.length <= 65536));
+    assert.deepEqual(relay.sent.map((f) => f.header.stream), ["stdout", "stdout", "stdout", "stdout", "stderr", "stdout"]);
+    assert.equal(relay.result().stdout.length, 200_001);
+  });
+  test("a flood of lines is coalesced", () => {
+    const relay = new StubRelay();
+    const channel = { ...relay.channel(), now: () => 0 };
+    const output = new parts.Output(channel);
+    for (let i = 0; i < 20000; i++) output.write("stdout", Buffer.from("line\n"));
+    output.flush();
+    assert.equal(relay.result().stdout.length, 100_000);
+    assert.ok(relay.sent.length < 300, `${relay.sent.length} frames`);
+  });
+});
+
+describe("calls", () => {
+  const setup = (handlers) => {
+    const relay = new StubRelay({ handlers });
+    const channel = relay.channel();
+    return { relay, calls: new parts.Calls(channel, new parts.Output(channel)) };
+  };
+  test("a synchronous call waits for its own reply while others queue", () => {
+    const { calls } = setup({ fast: () => ({ result: "fast" }), slow: () => ({ result: "slow", delayMs: 10 }) });
+    const first = calls.start("fast", "{}");
+    assert.equal(JSON.parse(calls.sync("slow", "{}").header).result, "slow");
+    assert.equal(parts.idOf(calls.next(0)), first);
+  });
+  test("frames nobody asked for are dropped", () => {
+    const { relay, calls } = setup({});
+    relay.push({ kind: 2, header: '{"id":99,"ok":true}' });
+    relay.push({ kind: 3, header: '{"id":-1}' });
+    relay.push({ kind: 77, header: "{}" });
+    relay.push({ kind: 2, header: "not json" });
+    assert.equal(calls.next(1), undefined);
+  });
+  test("too large a request is refused here, with an errno", () => {
+    const { relay, calls } = setup({});
+    const reply = JSON.parse(calls.sync("fs.write", "{}", new Uint8Array(9 * 1024 * 1024)).header);
+    assert.equal(reply.error.errno, "EMSGSIZE");
+    assert.equal(relay.sent.length, 0);
+  });
+  test("what a finished run left open cannot answer into the next", () => {
+    const { relay, calls } = setup({ slow: () => ({ result: 1, delayMs: 5 }) });
+    calls.start("slow", "{}");
+    calls.abandon();
+    assert.deepEqual(relay.sent.at(-1), { kind: 19, header: { id: 1 }, body: Buffer.alloc(0) });
+    assert.equal(calls.next(20), undefined);
+  });
+});
+
+describe("timers", () => {
+  test("due order, then arrival; keep-alive counts", () => {
+    const timers = new parts.Timers();
+    timers.set(1, 10, true);
+    timers.set(2, 5, true);
+    timers.set(3, 5, false);
+    assert.equal(timers.wait(0), 5);
+    assert.deepEqual([timers.take(20), timers.take(20), timers.take(20), timers.take(20)], [2, 3, 1, undefined]);
+    timers.set(4, 1, false);
+    assert.equal(timers.keepAlive, false);
+  });
+});

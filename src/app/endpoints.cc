@@ -1,0 +1,63 @@
+#include "app/endpoints.h"
+
+#include "app/embedded.h"
+
+namespace relay::app {
+namespace {
+
+using net::Exchange;
+using net::Routed;
+
+// The page has no scripts and loads nothing; whatever might find its way into it is not executed.
+net::Headers page_headers() {
+  return {{"Content-Type", "text/html; charset=utf-8"},
+          {"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cache-Control", "no-store"}};
+}
+
+net::HttpResponse not_ready() {
+  return net::json_response(503, R"({"error":{"type":"Unavailable","message":"starting"}})");
+}
+
+}  // namespace
+
+Endpoints::Endpoints(mcp::Server& server, metrics::Registry& metrics, bool ui)
+    : server_(server), metrics_(metrics), ui_(ui), http_(server), sse_(server, "/messages") {}
+
+void Endpoints::set_facts(web::HomeFacts facts) {
+  home_ = ui_ ? web::render_home(embedded::home_page(), facts) : web::render_status(facts);
+  card_.emplace(server_.backend().identity(), facts.base_url + "/mcp");
+}
+
+io::Task<void> Endpoints::home(Exchange& exchange) {
+  net::HttpResponse response = ui_ ? net::HttpResponse{200, page_headers(), home_} : net::json_response(200, home_);
+  co_return co_await exchange.respond(std::move(response));
+}
+
+void Endpoints::add_to(net::Router& router) {
+  for (const char* method : {"POST", "GET", "DELETE"})
+    router.add(method, "/mcp", [this](Exchange& exchange, const Routed& routed) { return http_.serve(exchange, routed.principal); });
+  router.add("GET", "/sse", [this](Exchange& exchange, const Routed& routed) { return sse_.serve_stream(exchange, routed.principal); });
+  router.add("POST", "/messages", [this](Exchange& exchange, const Routed& routed) { return sse_.serve_message(exchange, routed.principal); });
+  router.add("GET", "/", [this](Exchange& exchange, const Routed&) { return home(exchange); }, net::Access::open);
+  router.add(
+      "GET", "/healthz",
+      [this](Exchange& exchange, const Routed&) { return exchange.respond(card_ ? net::json_response(200, R"({"status":"ok"})") : not_ready()); },
+      net::Access::open);
+  router.add("GET", "/metrics", [this](Exchange& exchange, const Routed&) {
+    net::HttpResponse page{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.render()};
+    return exchange.respond(std::move(page));
+  });
+  router.add(
+      "GET", "/mcp/server-card",
+      [this](Exchange& exchange, const Routed&) { return exchange.respond(card_ ? card_->card(exchange.request()) : not_ready()); },
+      net::Access::open);
+  router.add(
+      "GET", "/.well-known/ai-catalog.json",
+      [this](Exchange& exchange, const Routed&) { return exchange.respond(card_ ? card_->catalogue(exchange.request()) : not_ready()); },
+      net::Access::open);
+}
+
+}  // namespace relay::app

@@ -1,0 +1,39 @@
+// Endpoints: everything `relay serve` answers over HTTP, in one table.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "mcp/server.h"
+#include "mcp/server_card.h"
+#include "mcp/sse_legacy.h"
+#include "mcp/streamable_http.h"
+#include "metrics/registry.h"
+#include "net/router.h"
+#include "web/home.h"
+
+namespace relay::app {
+
+class Endpoints {
+ public:
+  Endpoints(mcp::Server& server, metrics::Registry& metrics, bool ui);
+
+  /// Before the server is opened.
+  void add_to(net::Router& router);
+  /// Once the address is known; requests that come earlier are told to wait (503).
+  void set_facts(web::HomeFacts facts);
+
+ private:
+  io::Task<void> home(net::Exchange& exchange);
+
+  mcp::Server& server_;
+  metrics::Registry& metrics_;
+  bool ui_;
+  mcp::StreamableHttp http_;
+  mcp::SseLegacy sse_;
+  std::optional<mcp::ServerCard> card_;
+  std::string home_;  // rendered once
+};
+
+}  // namespace relay::app

@@ -1,0 +1,132 @@
+// `relay run file.js|file.py`: one script in a fresh sandbox, with stdin, stdout, stderr and exit code like an interpreter.
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include "app/serve.h"
+#include "app/world.h"
+#include "io/spawn.h"
+
+namespace relay::app {
+namespace {
+
+namespace asio = io::asio;
+
+// Writes what the script prints at once, to the streams it was printed to.
+class TerminalObserver final : public executors::RunObserver {
+ public:
+  void on_stdout(std::string_view bytes) override { write_all(STDOUT_FILENO, bytes); }
+  void on_stderr(std::string_view bytes) override { write_all(STDERR_FILENO, bytes); }
+
+ private:
+  static void write_all(int fd, std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+      if (written <= 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+};
+
+Result<std::string> read_text(std::istream& stream, std::string_view name) {
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (text.str().size() > limits::kMessageBytes) return fail(too_large(fmt::format("{} is larger than {} bytes", name, limits::kMessageBytes)));
+  return text.str();
+}
+
+Result<executors::Language> language_of(const Options& options, const Config& config) {
+  const std::string extension = options.script.extension().string();
+  if (extension == ".js" || extension == ".mjs") return executors::Language::js;
+  if (extension == ".py") return executors::Language::py;
+  if (options.script == "-") return json::find_string(config.policy, "language") == "py" ? executors::Language::py : executors::Language::js;
+  return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py", options.script.string())));
+}
+
+Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
+  tools::CodeRun run;
+  RELAY_TRY(run.language, language_of(options, config));
+  run.principal = "local";
+  run.arguments.args = options.script_args;
+  const bool from_stdin = options.script == "-";
+  std::ifstream file(options.script, std::ios::binary);
+  if (!from_stdin && !file) return fail(from_errno(errno, options.script.string()));
+  RELAY_TRY(run.arguments.code, read_text(from_stdin ? std::cin : file, options.script.string()));
+  if (!from_stdin && !::isatty(STDIN_FILENO)) {
+    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
+  }
+  return run;
+}
+
+authority::Call make_call(World& world, const tools::CodeRun& run) {
+  json::object args{{"code", run.arguments.code}, {"args", json::array(run.arguments.args.begin(), run.arguments.args.end())}, {"stdin", run.arguments.stdin_text}};
+  authority::Call call;
+  call.request_id = make_id(world.random(), "req_");
+  call.caller.principal = run.principal;
+  call.caller.client_name = "relay run";
+  call.caller.transport = authority::Transport::internal;
+  call.toolset = "code";
+  call.tool = run.language == executors::Language::js ? "run_js" : "run_py";
+  call.tier = authority::Tier::reversible;
+  call.policy_text = tools::code_policy_text(args);
+  call.args = std::move(args);
+  return call;
+}
+
+// The same order as for every call: admitted, recorded, run, closed.
+io::Task<int> run_recorded(World& world, tools::CodeRun run) {
+  TerminalObserver observer;
+  int exit_code = 1;
+  auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
+    RELAY_CO_TRY(tools::FinishedRun finished, co_await tools::run_code(*world.code(), recorded, run, observer));
+    exit_code = finished.outcome.exit_code;
+    for (const std::string& note : finished.notes) fmt::print(stderr, "relay: {}\n", note);
+    if (finished.outcome.error && finished.outcome.exit_code != 1) fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
+    co_return tools::run_result(finished);
+  };
+  pipeline::NobodyToAsk nobody;
+  pipeline::Conditions conditions{nobody, limits::kResultBytes, {}};
+  authority::Call call = make_call(world, run);
+  pipeline::Work<protocol::ToolResult> wrapped = work;
+  RELAY_CO_TRY(const protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
+  if (result.is_error && exit_code == 1 && !result.content.empty())
+    if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front()); text && text->text.starts_with('[')) fmt::print(stderr, "relay: {}\n", text->text);
+  co_return exit_code;
+}
+
+}  // namespace
+
+int run_script(const Config& config, const Options& options, Log& log) {
+  auto run = make_run(config, options);
+  if (!run) {
+    fmt::print(stderr, "relay: {}\n", run.error().message);
+    return 2;
+  }
+  asio::io_context loop(1);
+  Config only_code = config;
+  only_code.toolsets = {"code"};
+  auto world = World::build(only_code, Purpose::run, loop.get_executor(), log);
+  if (!world) {
+    fmt::print(stderr, "relay: {}\n", world.error().message);
+    return 1;
+  }
+  int exit_code = 1;
+  auto body = [&]() -> io::Task<void> {
+    auto ended = co_await run_recorded(**world, std::move(*run));
+    if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
+    exit_code = ended.value_or(1);
+    loop.stop();
+    co_return Result<void>{};
+  };
+  io::spawn(loop.get_executor(), body(), "run");
+  loop.run();
+  (*world)->stop();
+  return exit_code;
+}
+
+}  // namespace relay::app

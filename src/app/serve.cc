@@ -1,0 +1,141 @@
+#include "app/serve.h"
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <fmt/format.h>
+
+#include "app/browser.h"
+#include "app/endpoints.h"
+#include "app/signals.h"
+#include "app/version.h"
+#include "app/world.h"
+#include "auth/bearer_token.h"
+#include "io/spawn.h"
+#include "mcp/server.h"
+#include "mcp/session_store.h"
+#include "net/http_server.h"
+
+namespace relay::app {
+namespace {
+
+namespace asio = io::asio;
+
+bool is_loopback(const std::string& address) {
+  boost::system::error_code error;
+  const auto parsed = asio::ip::make_address(address, error);
+  return address == "localhost" || (!error && parsed.is_loopback());
+}
+
+std::string base_url(const Config& config, std::uint16_t port) {
+  const std::string& bind = config.server.bind;
+  const bool wildcard = bind == "0.0.0.0" || bind == "::";
+  const std::string host = wildcard ? "127.0.0.1" : bind.find(':') != std::string::npos ? "[" + bind + "]" : bind;
+  return fmt::format("{}://{}:{}", config.server.tls_cert.empty() ? "http" : "https", host, port);
+}
+
+// Whoever reaches the port can do what the policy allows; off loopback that must not be everybody.
+Result<void> check_exposure(const Config& config) {
+  if (config.auth_mode != "none" || is_loopback(config.server.bind)) return {};
+  return fail(denied(fmt::format(
+      "refusing to listen on {} without authentication: anyone who reaches the port could run code here. "
+      "Add --auth token (a bearer token is made and shown), or listen on 127.0.0.1",
+      config.server.bind)));
+}
+
+// The token is for the person at the terminal, not for the log.
+Result<std::shared_ptr<net::Authenticator>> make_authenticator(const Config& config, World& world) {
+  if (config.auth_mode != "token") return std::shared_ptr<net::Authenticator>();
+  RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), world.random()));
+  if (token.is_new()) {
+    fmt::print("Bearer token (shown once, kept in {}):\n  {}\n", config.token_path.string(), token.text());
+    std::fflush(stdout);
+  }
+  return std::make_shared<auth::TokenAuthenticator>(std::move(token));
+}
+
+net::ServerOptions server_options(const Config& config) {
+  net::ServerOptions options;
+  options.address = config.server.bind;
+  options.port = config.server.port;
+  options.limits.connections = config.server.max_connections;
+  options.limits.connections_per_address = config.server.max_connections_per_address;
+  if (!config.server.tls_cert.empty()) {
+    const auto resolved = [&](const std::string& path) { return (config.root / path).string(); };
+    options.tls = net::ServerTls{resolved(config.server.tls_cert), resolved(config.server.tls_key)};
+  }
+  return options;
+}
+
+web::HomeFacts home_facts(const World& world, const std::string& url) {
+  return {.base_url = url,
+          .version = std::string(kVersion),
+          .program = (program_directory() / "relay").string(),
+          .fingerprint = world.keys().current().public_key().fingerprint(),
+          .toolsets = world.config().toolsets,
+          .needs_token = world.config().auth_mode == "token"};
+}
+
+void announce(const World& world, const std::string& url, std::uint16_t port, Log& log) {
+  log.info("listening", {{"url", url},
+                         {"port", port},
+                         {"mcp", url + "/mcp"},
+                         {"auth", world.config().auth_mode},
+                         {"keyFingerprint", world.keys().current().public_key().fingerprint()}});
+}
+
+// The order of stopping: no new connections, calls cancelled, streams closed, sandboxes gone.
+io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServer& http, Log& log, asio::io_context& loop) {
+  RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
+  log.info("stopping", {{"signal", signal}});
+  server.stop();
+  world.stop();
+  RELAY_CO_CHECK(co_await http.stop(limits::kShutdownGrace));
+  log.info("stopped");
+  loop.stop();
+  co_return Result<void>{};
+}
+
+int failed(Log& log, const Error& error) {
+  log.error(error.message, {{"type", error.face().type}});
+  return error.kind == ErrorKind::invalid || error.kind == ErrorKind::denied ? 2 : 1;
+}
+
+void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::HttpServer& http) {
+  metrics.add_gauge("relay_http_connections", "Open HTTP connections", [&http] { return static_cast<double>(http.connection_count()); });
+  metrics.add_gauge("relay_sessions", "Legacy MCP sessions alive", [&server] { return static_cast<double>(server.sessions().size()); });
+}
+
+}  // namespace
+
+int run_serve(const Config& config, Log& log) {
+  if (const auto exposed = check_exposure(config); !exposed) return failed(log, exposed.error());
+  asio::io_context loop(1);
+  auto world = World::build(config, Purpose::serve, loop.get_executor(), log);
+  if (!world) return failed(log, world.error());
+  mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
+
+  auto authenticator = make_authenticator(config, **world);
+  if (!authenticator) return failed(log, authenticator.error());
+  net::OriginGuard guard({.bind_address = config.server.bind, .allowed_origins = config.allowed_origins, .allowed_hosts = config.server.allowed_hosts});
+  net::Router router(std::move(guard), *authenticator);
+  Endpoints endpoints(server, (*world)->metrics(), config.server.ui);
+  endpoints.add_to(router);
+  auto http = net::HttpServer::open(loop.get_executor(), server_options(config), router.handler());
+  if (!http) return failed(log, http.error());
+  add_server_metrics((*world)->metrics(), server, **http);
+
+  const std::string url = base_url(config, (*http)->port());
+  endpoints.set_facts(home_facts(**world, url));
+  announce(**world, url, (*http)->port(), log);
+  if (config.container_default && is_loopback(config.server.bind))
+    log.warn("in a container, but without authentication: only reachable from inside it. Add --auth token to listen on 0.0.0.0");
+  if (config.server.ui && config.server.open_browser && can_open_browser())
+    if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
+  io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
+  loop.run();
+  return 0;
+}
+
+}  // namespace relay::app

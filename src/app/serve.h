@@ -1,0 +1,14 @@
+// `relay serve`, `relay stdio` and `relay run`: a loop, a World, and a transport in front of it.
+#pragma once
+
+#include "app/config.h"
+#include "app/options.h"
+#include "base/log.h"
+
+namespace relay::app {
+
+int run_serve(const Config& config, Log& log);
+int run_stdio(const Config& config, Log& log);
+int run_script(const Config& config, const Options& options, Log& log);
+
+}  // namespace relay::app

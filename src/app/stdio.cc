@@ -1,0 +1,59 @@
+// `relay stdio`: the same server, for a client that started us. stdout belongs to the protocol; logs go to stderr.
+#include "mcp/stdio.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "app/serve.h"
+#include "app/signals.h"
+#include "app/world.h"
+#include "io/spawn.h"
+
+namespace relay::app {
+namespace {
+
+namespace asio = io::asio;
+
+authority::Caller local_caller() {
+  authority::Caller caller;
+  caller.principal = "local";
+  caller.transport = authority::Transport::stdio;
+  return caller;
+}
+
+io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in, asio::posix::stream_descriptor& out, asio::io_context& loop) {
+  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller());
+  loop.stop();
+  co_return served;
+}
+
+io::Task<void> stop_on_signal(asio::io_context& loop) {
+  RELAY_CO_CHECK(co_await wait_for_stop_signal(loop.get_executor()));
+  loop.stop();
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+int run_stdio(const Config& config, Log& log) {
+  asio::io_context loop(1);
+  auto world = World::build(config, Purpose::stdio, loop.get_executor(), log);
+  if (!world) {
+    log.error(world.error().message);
+    return 1;
+  }
+  mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
+  asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  io::spawn(loop.get_executor(), serve_pipes(server, in, out, loop), "stdio");
+  io::spawn(loop.get_executor(), stop_on_signal(loop), "signals");
+  loop.run();
+  server.stop();
+  (*world)->stop();
+  return 0;
+}
+
+}  // namespace relay::app

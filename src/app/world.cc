@@ -1,0 +1,272 @@
+#include "app/world.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/version.h"
+#include "io/child.h"
+#include "tools/admin_tools.h"
+#include "tools/file_resources.h"
+#include "tools/files_tools.h"
+
+namespace relay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in the kernel instead
+
+constexpr std::string_view kInstructions =
+    "Relay runs code and reads files for you under one policy. Prefer one run_js or run_py call that does several steps over many small "
+    "calls: only what it prints comes back. Long results are cut; the text says how to read the rest.";
+
+// Keys, tokens and the audit log are in there.
+Result<void> make_private_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return fail(unavailable(fmt::format("cannot make {}: {}", path.string(), error.message())));
+  if (::chmod(path.c_str(), 0700) != 0) return fail(from_errno(errno, "chmod " + path.string()));
+  return {};
+}
+
+mcp::Identity make_identity() {
+  mcp::Identity identity;
+  identity.info.name = "relay";
+  identity.info.title = "Relay";
+  identity.info.version = std::string(kVersion);
+  identity.instructions = kInstructions;
+  return identity;
+}
+
+audit::JournalOptions journal_options(const AuditConfig& config) {
+  audit::JournalOptions options;
+  options.ledger.path = config.path.string();
+  options.ledger.format = config.format == "cef" ? audit::Format::cef : config.format == "leef" ? audit::Format::leef : audit::Format::jsonl;
+  options.ledger.chain = config.chain ? audit::Chaining::on : audit::Chaining::off;
+  options.on_failure = config.on_failure == "refuse" ? audit::OnFailure::refuse : audit::OnFailure::degrade;
+  return options;
+}
+
+json::value execution_status(const executors::LocalExecutor& local) {
+  const executors::LocalStatus status = local.status();
+  json::array runtimes;
+  for (const executors::LocalStatus::Runtime& runtime : status.runtimes)
+    runtimes.push_back({{"language", std::string(executors::name_of(runtime.language))},
+                        {"state", std::string(executors::name_of(runtime.zygote.phase))},
+                        {"ready", runtime.ready},
+                        {"bootMs", runtime.zygote.boot_ms},
+                        {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
+  return {{"runtimes", std::move(runtimes)}, {"running", status.running}, {"queued", status.waiting}, {"sessions", status.sessions},
+          {"runs", status.runs}, {"leakedChildren", status.leaked_children}};
+}
+
+}  // namespace
+
+// Counts each call that ended, and says it in the log.
+class World::Observer final : public pipeline::CallObserver {
+ public:
+  Observer(metrics::Registry& metrics, Log& log, std::string mode) : metrics_(metrics), log_(log), mode_(std::move(mode)) {}
+
+  void call_ended(const authority::Call& call, authority::Tier tier, authority::Ending ending, std::chrono::nanoseconds took) override {
+    metrics_.count_call({.tool = call.tool, .tier = number(tier), .outcome = authority::name(ending), .mode = mode_, .duration = took});
+    log_.debug("call", {{"requestId", call.request_id},
+                        {"clientId", call.caller.principal},
+                        {"tool", call.tool},
+                        {"outcome", authority::name(ending)},
+                        {"durationMs", std::chrono::duration<double, std::milli>(took).count()}});
+  }
+
+ private:
+  metrics::Registry& metrics_;
+  Log& log_;
+  std::string mode_;
+};
+
+fs::path program_directory() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+World::World(const Config& config, io::Executor loop, Log& log)
+    : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
+
+World::~World() {
+  stop();
+}
+
+void World::stop() {
+  if (local_) local_->stop();
+}
+
+Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop, Log& log) {
+  std::unique_ptr<World> world(new World(config, std::move(loop), log));
+  RELAY_CHECK(world->open_state());
+  RELAY_CHECK(world->open_policy());
+  RELAY_CHECK(world->open_files());
+  if (config.has_toolset("code")) RELAY_CHECK(world->open_execution());
+  RELAY_CHECK(world->add_toolsets());
+  world->describe();
+  world->measure();
+  if (purpose == Purpose::serve && world->local_) {
+    world->local_->start(executors::Language::js);
+    world->local_->start(executors::Language::py);
+  }
+  return world;
+}
+
+Result<void> World::open_state() {
+  RELAY_CHECK(make_private_directory(config_.state));
+  RELAY_TRY(capsule::KeyRing keys, capsule::KeyRing::open(config_.signing_key_path));
+  if (keys.is_new()) log_.info("made a signing key", {{"fingerprint", keys.current().public_key().fingerprint()}, {"path", config_.signing_key_path.string()}});
+  key_ring_ = std::make_shared<const capsule::KeyRing>(std::move(keys));
+  capsules_ = std::make_unique<capsule::CapsuleBuilder>(key_ring_, capsule::RuntimeIds{});
+  RELAY_TRY(store_, capsule::CapsuleStore::open(config_.cache_dir, clock_));
+  return {};
+}
+
+Result<void> World::open_policy() {
+  std::vector<policy::Problem> problems;
+  policy::Rules rules = policy::read_rules(config_.policy, "$.policy", problems);
+  policy::Engine engine = policy::Engine::make(rules, "$.policy", problems);
+  if (!problems.empty()) return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
+  RELAY_TRY(journal_, audit::Journal::start(loop_, journal_options(config_.audit), clock_));
+  if (const audit::JournalStats stats = journal_->stats(); stats.degraded)
+    log_.error("the audit log cannot be written; calls go on unrecorded until it can", {{"path", config_.audit.path.string()}, {"reason", stats.reason}});
+  broker_ = std::make_unique<policy::Broker>(clock_, random_, rules.confirm_ttl);
+  results_ = std::make_unique<pipeline::ResultsStore>(clock_, random_);
+  const std::string mode(policy::name(rules.mode));
+  pipeline_ = std::make_unique<pipeline::Pipeline>(std::move(engine), *broker_, *journal_, *results_, clock_);
+  observer_ = std::make_unique<Observer>(metrics_, log_, mode);
+  pipeline_->set_observer(observer_.get());
+  backend_ = std::make_unique<pipeline::GuardedBackend>(make_identity(), *pipeline_, random_);
+  return {};
+}
+
+Result<void> World::open_files() {
+  vfs::TreeSpec spec;
+  for (const MountConfig& mount : config_.mounts) {
+    vfs::MountSpec entry;
+    entry.name = mount.name;
+    entry.host_path = mount.path.string();
+    entry.mode = mount.writable ? vfs::MountMode::rw : vfs::MountMode::ro;
+    entry.allow = mount.allow;
+    entry.deny = mount.deny;
+    entry.symlinks = mount.follow_symlinks ? vfs::Symlinks::follow : vfs::Symlinks::forbid;
+    spec.mounts.push_back(std::move(entry));
+  }
+  spec.workspace_dir = (config_.state / "workspace").string();
+  spec.workspace = config_.workspace == "session" ? vfs::WorkspaceKind::session : vfs::WorkspaceKind::shared;
+  spec.workspace_quota.bytes = config_.workspace_quota_bytes;
+  if (const json::object* filesystem = json::find_object(config_.policy, "filesystem")) {
+    vfs::PathPolicySpec paths;
+    for (const json::value& path : filesystem->at("readonly").as_array()) paths.readonly.emplace_back(path.as_string());
+    for (const json::value& path : filesystem->at("writable").as_array()) paths.writable.emplace_back(path.as_string());
+    for (const MountConfig& mount : config_.mounts)
+      if (mount.writable) paths.writable.push_back("/host/" + mount.name);
+    spec.policy = std::move(paths);
+  }
+  RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), nullptr));
+  return {};
+}
+
+Result<void> World::open_execution() {
+  executors::LocalConfig local;
+  local.zygote_program = (program_directory() / "relay-zygote").string();
+  local.runtime_dir = (program_directory().parent_path() / "runtime").string();
+  local.walls = config_.executor.walls == "reduced" ? sandbox::WallLevel::reduced : sandbox::WallLevel::full;
+  local.ready_children = config_.executor.ready_children;
+  local.queue.running_max = config_.executor.max_concurrent_runs;
+  local.sessions.idle = config_.session_ttl;
+  local_ = std::make_unique<executors::LocalExecutor>(loop_, clock_, std::move(local));
+
+  // Capsules are kept when the disk has time for it: the cache must not slow a run down.
+  auto busy = std::make_shared<std::atomic<bool>>(false);
+  auto keep = [this, busy](const capsule::Capsule& capsule) {
+    if (busy->exchange(true)) return;
+    io::asio::post(pool_.executor(), [this, busy, capsule] {
+      [[maybe_unused]] const auto saved = store_->save(capsule);
+      busy->store(false);
+    });
+  };
+  code_ = std::shared_ptr<tools::CodeWorld>(new tools::CodeWorld{.local = *local_,
+                                                                 .capsules = *capsules_,
+                                                                 .trees = *trees_,
+                                                                 .pool = pool_,
+                                                                 .random = random_,
+                                                                 .policy = tools::read_run_policy(config_.policy),
+                                                                 .make_network = {},
+                                                                 .resolve_packages = {},
+                                                                 .keep_capsule = std::move(keep)});
+  return {};
+}
+
+Result<void> World::add_toolsets() {
+  for (const std::string& name : config_.toolsets) {
+    auto toolset = std::make_unique<pipeline::Toolset>(name);
+    if (name == "files") {
+      auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1)});
+      RELAY_CHECK(tools::add_files_tools(*toolset, files));
+      tools::add_file_resources(*toolset, files);
+    }
+    if (name == "code") RELAY_CHECK(tools::add_code_tools(*toolset, code_));
+    if (name == "admin") {
+      auto admin = std::shared_ptr<const tools::AdminWorld>(new tools::AdminWorld{info_, *pipeline_, pool_, config_.audit.path});
+      RELAY_CHECK(tools::add_admin_tools(*toolset, std::move(admin)));
+    }
+    backend_->add(*toolset);
+    toolsets_.push_back(std::move(toolset));
+  }
+  return {};
+}
+
+void World::describe() {
+  info_.add("name", [] { return json::value("relay"); });
+  info_.add("version", [] { return json::value(boost::json::string_view(kVersion.data(), kVersion.size())); });
+  info_.add("startedAt", [this] { return json::value(format_iso8601(started_)); });
+  info_.add("policyMode", [this] { return json::value(std::string(policy::name(pipeline_->engine().rules().mode))); });
+  info_.add("toolsets", [this] { return json::value(json::array(config_.toolsets.begin(), config_.toolsets.end())); });
+  info_.add("runtime", [] { return json::value{{"uid", ::getuid()}, {"euid", ::geteuid()}, {"isRoot", ::geteuid() == 0}, {"pid", ::getpid()}}; });
+  info_.add("mounts", [this] {
+    json::array mounts;
+    for (const MountConfig& mount : config_.mounts) mounts.push_back({{"path", "/host/" + mount.name}, {"mode", mount.writable ? "rw" : "ro"}});
+    return json::value(std::move(mounts));
+  });
+  info_.add("limits", [this] { return json::value(config_.policy.at("limits")); });
+  info_.add("audit", [this] {
+    const audit::JournalStats stats = journal_->stats();
+    json::object out{{"path", config_.audit.path.string()}, {"format", config_.audit.format}, {"chain", config_.audit.chain},
+                     {"degraded", stats.degraded}, {"records", stats.records}, {"backlog", stats.backlog}, {"lost", stats.lost}};
+    if (stats.degraded) out["reason"] = stats.reason;
+    return json::value(std::move(out));
+  });
+  info_.add("confirm", [this] {
+    return json::value{{"tier3", pipeline_->engine().rules().confirm_tier3}, {"ttlSeconds", broker_->ttl().count()}, {"pending", broker_->pending()}};
+  });
+  info_.add("results", [this] { return json::value{{"kept", results_->count()}, {"bytes", results_->bytes()}}; });
+  if (local_) info_.add("execution", [this] { return execution_status(*local_); });
+}
+
+void World::measure() {
+  metrics_.add_gauge("relay_audit_degraded", "1 while the audit log cannot be written", [this] { return journal_->stats().degraded ? 1.0 : 0.0; });
+  metrics_.add_counter("relay_audit_records_total", "Audit lines handed to the kernel", [this] { return static_cast<double>(journal_->stats().records); });
+  metrics_.add_gauge("relay_audit_backlog", "Audit lines that wait in memory for the disk", [this] { return static_cast<double>(journal_->stats().backlog); });
+  metrics_.add_counter("relay_audit_lost_total", "Audit lines that fitted neither disk nor backlog", [this] { return static_cast<double>(journal_->stats().lost); });
+  metrics_.add_gauge("relay_confirmations_pending", "Tier-3 calls that wait for their confirmation", [this] { return static_cast<double>(broker_->pending()); });
+  metrics_.add_gauge("relay_results_kept", "Results kept because they did not fit a reply", [this] { return static_cast<double>(results_->count()); });
+  metrics_.add_gauge("relay_results_kept_bytes", "Their size", [this] { return static_cast<double>(results_->bytes()); });
+  if (!local_) return;
+  const auto status = [this](auto member) { return [this, member] { return static_cast<double>(local_->status().*member); }; };
+  metrics_.add_gauge("relay_runs_running", "Runs that have a sandbox now", status(&executors::LocalStatus::running));
+  metrics_.add_gauge("relay_runs_queued", "Runs that wait for a place", status(&executors::LocalStatus::waiting));
+  metrics_.add_counter("relay_runs_total", "Runs that ended", status(&executors::LocalStatus::runs));
+  metrics_.add_gauge("relay_guest_sessions", "Named guest sessions", status(&executors::LocalStatus::sessions));
+  metrics_.add_gauge("relay_leaked_children", "Sandboxes that the kernel still has and nobody tracks: must be 0", status(&executors::LocalStatus::leaked_children));
+}
+
+}  // namespace relay::app

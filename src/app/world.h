@@ -1,0 +1,96 @@
+// World: everything a running Relay is made of, built in one place from a checked configuration and taken apart in the
+// reverse order. Nothing else in the program constructs a clock, a random source, a pool, a journal or an executor.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "audit/journal.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "capsule/builder.h"
+#include "capsule/store.h"
+#include "executors/local_executor.h"
+#include "io/thread_pool.h"
+#include "metrics/registry.h"
+#include "pipeline/guarded_backend.h"
+#include "tools/code_tools.h"
+#include "tools/server_info.h"
+#include "vfs/workspace.h"
+
+namespace relay::app {
+
+/// Which command the world is for: a server boots its runtimes ahead of time, the others on first use.
+enum class Purpose : std::uint8_t { serve, stdio, run };
+
+class World {
+ public:
+  /// Makes directories and keys where they are missing. Fails with a sentence for people.
+  static Result<std::unique_ptr<World>> build(const Config& config, Purpose purpose, io::Executor loop, Log& log);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] Clock& clock() { return clock_; }
+  [[nodiscard]] RandomSource& random() { return random_; }
+  [[nodiscard]] io::ThreadPool& pool() { return pool_; }
+  [[nodiscard]] metrics::Registry& metrics() { return metrics_; }
+  [[nodiscard]] tools::ServerInfo& info() { return info_; }
+  [[nodiscard]] pipeline::GuardedBackend& backend() { return *backend_; }
+  [[nodiscard]] pipeline::Pipeline& pipeline() { return *pipeline_; }
+  [[nodiscard]] const capsule::KeyRing& keys() const { return capsules_->keys(); }
+  [[nodiscard]] capsule::CapsuleStore& capsule_store() { return *store_; }
+  /// Null without the code toolset.
+  [[nodiscard]] executors::LocalExecutor* local() { return local_.get(); }
+  [[nodiscard]] const std::shared_ptr<tools::CodeWorld>& code() const { return code_; }
+
+  /// Ends every run and sandbox.
+  void stop();
+
+ private:
+  class Observer;
+  World(const Config& config, io::Executor loop, Log& log);
+
+  Result<void> open_state();
+  Result<void> open_policy();
+  Result<void> open_files();
+  Result<void> open_execution();
+  Result<void> add_toolsets();
+  void describe();
+  void measure();
+
+  const Config config_;
+  io::Executor loop_;
+  Log& log_;
+  SystemClock clock_;
+  SystemRandom random_;
+  io::ThreadPool pool_;
+  metrics::Registry metrics_;
+  tools::ServerInfo info_;
+  WallTime started_;
+
+  std::shared_ptr<const capsule::KeyRing> key_ring_;
+  std::unique_ptr<capsule::CapsuleBuilder> capsules_;
+  std::unique_ptr<capsule::CapsuleStore> store_;
+  std::unique_ptr<audit::Journal> journal_;
+  std::unique_ptr<policy::Broker> broker_;
+  std::unique_ptr<pipeline::ResultsStore> results_;
+  std::unique_ptr<pipeline::Pipeline> pipeline_;
+  std::unique_ptr<Observer> observer_;
+  std::unique_ptr<pipeline::GuardedBackend> backend_;
+  std::unique_ptr<vfs::Trees> trees_;
+  std::unique_ptr<executors::LocalExecutor> local_;
+  std::shared_ptr<tools::CodeWorld> code_;
+  std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
+};
+
+/// Where relay itself is: relay-zygote and the runtimes are beside it.
+std::filesystem::path program_directory();
+
+}  // namespace relay::app

@@ -1,0 +1,190 @@
+#include "audit/journal.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+
+#include "io/event.h"
+
+namespace relay::audit {
+
+using authority::Grant;
+using authority::Recorded;
+
+struct Journal::Batch {
+  explicit Batch(const io::Executor& loop) : done(loop) {}
+  std::vector<Record> records;
+  io::Event done;
+  Result<void> result;
+};
+
+// Shared with the handlers that are posted to the loop, so that a late one finds it alive.
+struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
+  Core(io::Executor executor, JournalOptions given, const Clock& clock_given)
+      : loop(std::move(executor)), options(std::move(given)), clock(clock_given), ledger(options.ledger, clock) {}
+
+  // Loop side.
+  io::Executor loop;
+  JournalOptions options;
+  const Clock& clock;
+  JournalStats stats;
+  std::shared_ptr<Batch> next;       // being filled
+  std::shared_ptr<Batch> in_flight;  // with the writer thread
+
+  // Between the two.
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::optional<std::vector<Record>> handed_over;
+  bool stopping = false;
+
+  // Writer side.
+  Ledger ledger;
+  std::thread thread;
+
+  void schedule();
+  void hand_over();
+  void finish(const Result<void>& result, std::size_t records, std::size_t backlog, std::uint64_t lost);
+  void run();
+};
+
+// Not at once: whatever else is ready on the loop may add its line to the same write.
+void Journal::Core::schedule() {
+  boost::asio::post(loop, [self = shared_from_this()] { self->hand_over(); });
+}
+
+void Journal::Core::hand_over() {
+  if (in_flight || !next) return;
+  in_flight = std::move(next);
+  {
+    const std::lock_guard lock(mutex);
+    handed_over = std::move(in_flight->records);
+  }
+  wake.notify_one();
+}
+
+void Journal::Core::finish(const Result<void>& result, std::size_t records, std::size_t backlog, std::uint64_t lost) {
+  stats.degraded = !result;
+  stats.reason = result ? std::string() : result.error().message;
+  if (result) stats.records += records + stats.backlog;
+  stats.backlog = backlog;
+  stats.lost = lost;
+  ++stats.batches;
+  const std::shared_ptr<Batch> batch = std::move(in_flight);
+  batch->result = result;
+  batch->done.set();
+  hand_over();
+}
+
+void Journal::Core::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    wake.wait(lock, [this] { return handed_over || stopping; });
+    if (!handed_over) return;
+    std::vector<Record> records = std::move(*handed_over);
+    handed_over.reset();
+    lock.unlock();
+    const std::size_t count = records.size();
+    Result<void> result = ledger.append(std::move(records));
+    boost::asio::post(loop, [self = shared_from_this(), result = std::move(result), count, backlog = ledger.backlog(), lost = ledger.lost()] {
+      self->finish(result, count, backlog, lost);
+    });
+    lock.lock();
+  }
+}
+
+Result<std::unique_ptr<Journal>> Journal::start(const io::Executor& loop, JournalOptions options, const Clock& clock) {
+  auto core = std::make_shared<Core>(loop, std::move(options), clock);
+  const Result<void> alive = core->ledger.start();
+  if (!alive && core->options.on_failure == OnFailure::refuse) return fail(alive.error());
+  core->stats.degraded = !alive;
+  core->stats.reason = alive ? std::string() : alive.error().message;
+  core->stats.records = alive ? 1 : 0;
+  core->stats.backlog = core->ledger.backlog();
+  core->thread = std::thread([raw = core.get()] { raw->run(); });
+  return std::unique_ptr<Journal>(new Journal(std::move(core)));
+}
+
+Journal::Journal(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+Journal::~Journal() {
+  {
+    const std::lock_guard lock(core_->mutex);
+    core_->stopping = true;
+  }
+  core_->wake.notify_one();
+  core_->thread.join();
+  if (core_->next) (void)core_->ledger.append(std::move(core_->next->records));
+}
+
+JournalStats Journal::stats() const {
+  JournalStats now = core_->stats;
+  now.queued = core_->next ? core_->next->records.size() : 0;
+  return now;
+}
+
+const JournalOptions& Journal::options() const {
+  return core_->options;
+}
+
+bool Journal::must_be_recorded(const authority::Call& call) const {
+  return core_->options.on_failure == OnFailure::refuse || core_->options.always_refuse.contains(call.toolset);
+}
+
+std::shared_ptr<Journal::Batch> Journal::submit(Record record) {
+  if (!core_->next) {
+    core_->next = std::make_shared<Batch>(core_->loop);
+    core_->schedule();
+  }
+  core_->next->records.push_back(std::move(record));
+  return core_->next;
+}
+
+io::Task<void> Journal::written(std::shared_ptr<Batch> batch) {
+  RELAY_CO_CHECK(co_await batch->done.wait());
+  co_return batch->result;
+}
+
+io::Task<Recorded> Journal::open(Grant grant) {
+  const bool must = must_be_recorded(grant.call());
+  const bool prove = must && core_->stats.degraded;
+  Recorded recorded(*this, std::move(grant));
+  if (recorded.tier() < authority::Tier::stateful && !prove) co_return recorded;
+  const Result<void> begun = co_await written(submit(make_begin(core_->clock.wall(), recorded.grant_)));
+  if (begun || !must) co_return recorded;
+  recorded.settle();
+  authority::Outcome not_run;
+  not_run.ending = authority::Ending::error;
+  submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), not_run));
+  co_return fail(unavailable("nothing was run, because the audit log cannot be written: " + begun.error().message));
+}
+
+io::Task<void> Journal::close(Recorded recorded, authority::Outcome outcome) {
+  recorded.settle();
+  const bool must = must_be_recorded(recorded.call());
+  const Result<void> ended = co_await written(submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), outcome)));
+  if (!ended && must) co_return fail(unavailable("the call ran, but the audit log cannot be written: " + ended.error().message));
+  co_return Result<void>{};
+}
+
+io::Task<void> Journal::refuse(const authority::Call& call, const authority::Decision& decision, authority::Outcome outcome) {
+  const bool must = must_be_recorded(call);
+  const Result<void> ended = co_await written(submit(make_end(core_->clock.wall(), call, decision, outcome)));
+  if (!ended && must) co_return ended;
+  co_return Result<void>{};
+}
+
+io::Task<void> Journal::note(Record record) {
+  co_return co_await written(submit(std::move(record)));
+}
+
+void Journal::abandon(const Grant& grant) noexcept {
+  authority::Outcome cancelled;
+  cancelled.ending = authority::Ending::cancelled;
+  submit(make_end(core_->clock.wall(), grant.call(), grant.decision(), cancelled));
+}
+
+}  // namespace relay::audit

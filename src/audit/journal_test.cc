@@ -1,0 +1,252 @@
+#include "audit/journal.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include "audit/audit_fixture.h"
+#include "audit/verify.h"
+#include "io/spawn.h"
+
+namespace relay::audit {
+namespace {
+
+using authority::Ending;
+using authority::Tier;
+
+struct World {
+  TempFolder folder;
+  SystemClock clock;
+  boost::asio::io_context loop;
+  std::unique_ptr<Journal> journal;
+
+  explicit World(OnFailure on_failure = OnFailure::refuse) {
+    auto started = Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = on_failure}, clock);
+    EXPECT_TRUE(started) << started.error().message;
+    journal = std::move(*started);
+  }
+  template <class Body>
+  void run(Body body) {
+    bool finished = false;
+    auto wrapped = [](Body inner, bool& done) -> io::Task<void> {
+      RELAY_CO_CHECK(co_await inner());
+      done = true;
+      co_return Result<void>{};
+    };
+    io::spawn(loop.get_executor(), wrapped(body, finished), "test");
+    loop.restart();
+    loop.run();
+    EXPECT_TRUE(finished);
+  }
+  [[nodiscard]] std::size_t count(std::string_view needle) const {
+    std::size_t found = 0;
+    for (const std::string& line : lines_of(folder.log())) found += line.find(needle) != std::string::npos;
+    return found;
+  }
+};
+
+TEST(Journal, ClosesWhenTheLineIsInTheFile) {
+  World world;
+  world.run([&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
+    EXPECT_EQ(world.count("req_1"), 0U);
+    RELAY_CO_CHECK(co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "out", 0)));
+    EXPECT_EQ(world.count("req_1"), 1U);
+    co_return Result<void>{};
+  });
+  EXPECT_EQ(world.journal->stats().records, 2U);
+  EXPECT_TRUE(verify_log(world.folder.log(), Scope::whole).ok);
+}
+
+TEST(Journal, TierTwoIsOnRecordBeforeItRuns) {
+  World world;
+  world.run([&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1", Tier::stateful)));
+    EXPECT_EQ(world.count("\"action\":\"begin\""), 1U);
+    co_return co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, ""));
+  });
+  EXPECT_EQ(world.count("req_1"), 2U);
+}
+
+TEST(Journal, ARecordThatIsDroppedClosesAsCancelled) {
+  World world;
+  world.run([&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
+    co_return Result<void>{};
+  });
+  world.journal.reset();
+  EXPECT_EQ(world.count("\"outcome\":\"cancelled\""), 1U);
+}
+
+TEST(Journal, ManyCallsShareOneWrite) {
+  World world;
+  int closed = 0;
+  for (int i = 0; i < 500; ++i) {
+    auto call = [](World& w, int& done, int id) -> io::Task<void> {
+      RELAY_CO_TRY(authority::Recorded recorded, co_await w.journal->open(make_grant(fmt::format("req_{}", id))));
+      RELAY_CO_CHECK(co_await w.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "x")));
+      ++done;
+      co_return Result<void>{};
+    };
+    io::spawn(world.loop.get_executor(), call(world, closed, i), "call");
+  }
+  world.loop.run();
+  EXPECT_EQ(closed, 500);
+  EXPECT_LT(world.journal->stats().batches, 100U);
+  EXPECT_EQ(verify_log(world.folder.log(), Scope::whole).records, 501U);
+}
+
+// A directory in the place of the log: nothing can be opened there until it goes.
+void break_log(World& world) {
+  std::filesystem::rename(world.folder.log(), world.folder.file("audit.jsonl.1"));
+  std::filesystem::create_directory(world.folder.log());
+}
+void mend_log(World& world) {
+  std::filesystem::remove(world.folder.log());
+}
+
+TEST(Journal, RefusesWhenTheSinkFailsAndRecoversByItself) {
+  World world(OnFailure::refuse);
+  world.run([&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
+    break_log(world);
+    const auto closed = co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, ""));
+    EXPECT_FALSE(closed);
+    EXPECT_TRUE(world.journal->stats().degraded);
+    EXPECT_EQ(world.journal->stats().backlog, 1U);
+    auto refused = co_await world.journal->open(make_grant("req_2"));
+    EXPECT_FALSE(refused);
+    mend_log(world);
+    RELAY_CO_TRY(authority::Recorded again, co_await world.journal->open(make_grant("req_3")));
+    EXPECT_FALSE(world.journal->stats().degraded);
+    co_return co_await world.journal->close(std::move(again), authority::make_outcome(Ending::ok, ""));
+  });
+  world.journal.reset();
+  EXPECT_EQ(world.count("req_1"), 1U);
+  EXPECT_EQ(world.count("req_3"), 2U);
+  const Verification result = verify_log(world.folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+}
+
+TEST(Journal, DegradesForOrdinaryToolsetsButNeverForTheShell) {
+  World world(OnFailure::degrade);
+  world.run([&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
+    break_log(world);
+    RELAY_CO_CHECK(co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "")));
+    EXPECT_TRUE(world.journal->stats().degraded);
+    auto shell = co_await world.journal->open(make_grant("req_2", Tier::reversible, "shell"));
+    EXPECT_FALSE(shell);
+    mend_log(world);
+    RELAY_CO_TRY(authority::Recorded shell_again, co_await world.journal->open(make_grant("req_3", Tier::reversible, "shell")));
+    co_return co_await world.journal->close(std::move(shell_again), authority::make_outcome(Ending::ok, ""));
+  });
+  world.journal.reset();
+  EXPECT_EQ(world.count("req_1"), 1U);
+  EXPECT_TRUE(verify_log(world.folder.log(), Scope::whole).ok);
+}
+
+// A server of its own process that acknowledges each closed call on a pipe, until it is killed.
+[[noreturn]] void serve_until_killed(const std::string& log, int acknowledge, int round) {
+  SystemClock clock;
+  boost::asio::io_context loop;
+  auto journal = Journal::start(loop.get_executor(), {.ledger = {log}, .on_failure = OnFailure::refuse}, clock);
+  if (!journal) ::_exit(9);
+  auto client = [](Journal& sink, int fd, std::string name) -> io::Task<void> {
+    for (int i = 0;; ++i) {
+      const std::string id = fmt::format("{}_{}", name, i);
+      RELAY_CO_TRY(authority::Recorded recorded, co_await sink.open(make_grant(id, i % 5 == 0 ? Tier::stateful : Tier::reversible)));
+      RELAY_CO_CHECK(co_await sink.close(std::move(recorded), authority::make_outcome(Ending::ok, id)));
+      const std::string line = id + "\n";
+      if (::write(fd, line.data(), line.size()) < 0) ::_exit(8);
+    }
+  };
+  for (int i = 0; i < 8; ++i) io::spawn(loop.get_executor(), client(**journal, acknowledge, fmt::format("req_{}_{}", round, i)), "client");
+  loop.run();
+  ::_exit(7);
+}
+
+std::string read_until_killed(int fd, pid_t child, std::size_t acknowledgements) {
+  std::string got;
+  char buffer[4096];
+  bool killed = false;
+  for (ssize_t n = 0; (n = ::read(fd, buffer, sizeof buffer)) > 0;) {
+    got.append(buffer, static_cast<std::size_t>(n));
+    if (killed || static_cast<std::size_t>(std::ranges::count(got, '\n')) < acknowledgements) continue;
+    ::kill(child, SIGKILL);
+    killed = true;
+  }
+  return got;
+}
+
+TEST(Durability, NoAcknowledgedCallIsMissingAfterAKillAtAnyMoment) {
+  TempFolder folder;
+  std::mt19937 random(5);
+  std::string acknowledged;
+  for (int round = 0; round < 20; ++round) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(ends[0]);
+      serve_until_killed(folder.log(), ends[1], round);
+    }
+    ::close(ends[1]);
+    acknowledged += read_until_killed(ends[0], child, 1 + random() % 300);
+    ::close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "exit " << WEXITSTATUS(status);
+    if (round % 6 == 3) std::filesystem::rename(folder.log(), folder.file(fmt::format("audit.jsonl-202311{:02}", round + 1)));
+  }
+  SystemClock clock;
+  {
+    Ledger ledger({folder.log()}, clock);
+    ASSERT_TRUE(ledger.start());
+  }
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  std::string everything = slurp(folder.log());
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(folder.log()).parent_path()))
+    if (entry.path() != folder.log()) everything += slurp(entry.path().string());
+  std::set<std::string> closed;
+  std::istringstream lines(everything);
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = json::parse_object(line);
+    if (record && json::find_string(*record, "outcome") == "ok") closed.emplace(*json::find_string(*record, "request_id"));
+  }
+  std::istringstream ids(acknowledged);
+  std::size_t checked = 0;
+  for (std::string id; std::getline(ids, id); ++checked) EXPECT_TRUE(closed.contains(id)) << id;
+  EXPECT_GT(checked, 500U);
+}
+
+TEST(Durability, RotationInMidWriteKeepsTheChain) {
+  World world;
+  int closed = 0;
+  for (int i = 0; i < 8; ++i) {
+    auto client = [](World& w, int& done, int number) -> io::Task<void> {
+      for (int k = 0; k < 50; ++k) {
+        RELAY_CO_TRY(authority::Recorded recorded, co_await w.journal->open(make_grant(fmt::format("req_{}_{}", number, k))));
+        if (number == 0 && k % 10 == 5) std::filesystem::rename(w.folder.log(), w.folder.file(fmt::format("audit.jsonl.{}", k)));
+        RELAY_CO_CHECK(co_await w.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "x")));
+        ++done;
+      }
+      co_return Result<void>{};
+    };
+    io::spawn(world.loop.get_executor(), client(world, closed, i), "client");
+  }
+  world.loop.run();
+  EXPECT_EQ(closed, 400);
+  const Verification result = verify_log(world.folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, 401U);
+}
+
+}  // namespace
+}  // namespace relay::audit

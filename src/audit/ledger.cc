@@ -1,0 +1,222 @@
+#include "audit/ledger.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <ranges>
+
+#include <fmt/format.h>
+
+#include "audit/canonical.h"
+#include "audit/segments.h"
+#include "base/limits.h"
+
+namespace relay::audit {
+namespace {
+
+constexpr std::size_t kResumeLines = 64;
+
+std::string tear_args(std::string_view fragment) {
+  return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(), sha256_hex(fragment));
+}
+
+bool is_intact(const ParsedLine& line) {
+  return line.chained() && chain_hash(line.prev, line.canonical) == line.chain;
+}
+
+Error sink_error(int error_number, const std::string& path) {
+  Error error = from_errno(error_number, fmt::format("the audit log {}", path));
+  error.kind = ErrorKind::unavailable;
+  error.blame = Blame::environment;
+  return error;
+}
+
+}  // namespace
+
+Result<void> Ledger::start() {
+  RELAY_CHECK(ensure_open());
+  std::vector<Record> records;
+  records.push_back(make_event(clock_.wall(), "start", fmt::format(R"({{"pid":{}}})", ::getpid())));
+  RELAY_CHECK(append(std::move(records)));
+  return self_test();
+}
+
+Result<void> Ledger::ensure_open() {
+  if (file_.is_open()) {
+    struct stat now {};
+    const bool same = ::stat(options_.path.c_str(), &now) == 0 && now.st_ino == inode_ && now.st_dev == device_;
+    if (same) return {};
+    torn_open_ = false;  // a fragment stays behind in the rotated file; the new one begins with its explanation
+  }
+  return open_file();
+}
+
+Result<void> Ledger::open_file() {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(options_.path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  Fd fd(::open(options_.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
+  if (!fd.is_open()) return fail(sink_error(errno, options_.path));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return fail(sink_error(errno, options_.path));
+  if (!S_ISREG(info.st_mode)) return fail(unavailable(fmt::format("the audit log {} is not a regular file", options_.path)));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(unavailable(fmt::format("the audit log {} is being written by another process; give each its own", options_.path)));
+  // An append-only file refuses this; then it was made by somebody who knew what they did.
+  if ((info.st_mode & 0777) != 0600) (void)::fchmod(fd.get(), 0600);
+  file_ = std::move(fd);
+  inode_ = info.st_ino;
+  device_ = info.st_dev;
+  if (resumed_ || options_.format != Format::jsonl) return {};
+  RELAY_CHECK(resume());
+  resumed_ = true;
+  return {};
+}
+
+Result<void> Ledger::resume() {
+  RELAY_TRY(FileTail tail, read_tail(options_.path, kResumeLines, 2 * limits::kAuditLineBytes));
+  if (!tail.fragment.empty() && parse_line(tail.fragment)) {
+    // The record is whole, only its newline is missing: end the line, and it counts.
+    if (auto shortfall = write_all("\n")) return fail(std::move(shortfall->error));
+    tail.lines.push_back(std::move(tail.fragment));
+    tail.fragment.clear();
+  }
+  torn_open_ = !tail.fragment.empty();
+  torn_ = std::move(tail.fragment);
+  while (!tail.lines.empty() && !parse_line(tail.lines.back())) {
+    if (!tail.lines.back().empty()) torn_ = torn_.empty() ? tail.lines.back() : tail.lines.back() + "\n" + torn_;
+    tail.lines.pop_back();
+  }
+  if (options_.chain == Chaining::off || resume_from_lines(tail.lines)) return {};
+  return tail.lines.empty() ? resume_from_rotated() : Result<void>{};
+}
+
+bool Ledger::resume_from_lines(const std::vector<std::string>& lines) {
+  for (const std::string& text : std::views::reverse(lines)) {
+    const auto line = parse_line(text);
+    if (!line || !is_intact(*line)) continue;
+    point_ = {*line->seq + 1, line->chain};
+    return true;
+  }
+  return false;
+}
+
+Result<void> Ledger::resume_from_rotated() {
+  const std::vector<Segment> rotated = find_rotated(options_.path);
+  if (rotated.empty()) return {};
+  RELAY_TRY(LineFile file, LineFile::open(rotated.back().path));
+  for (;;) {
+    RELAY_TRY(const auto line, file.next());
+    if (!line) return {};
+    resume_from_lines({std::string(line->text)});
+  }
+}
+
+Result<void> Ledger::self_test() const {
+  if (options_.format != Format::jsonl || options_.chain == Chaining::off) return {};
+  RELAY_TRY(FileTail tail, read_tail(options_.path, 1, limits::kAuditLineBytes));
+  const auto line = tail.lines.empty() ? Result<ParsedLine>(fail(invalid("empty"))) : parse_line(tail.lines.back());
+  if (!line || !is_intact(*line) || line->chain != point_.prev)
+    return fail(unavailable(fmt::format("the audit log {} does not hold what was written to it", options_.path)));
+  return {};
+}
+
+Result<void> Ledger::append(std::vector<Record> records) {
+  keep(std::move(records));
+  RELAY_CHECK(ensure_open());
+  ChainPoint point = point_;
+  const std::string text = render(backlog_.size(), point);
+  if (auto shortfall = write_all(text)) {
+    if (shortfall->written > 0) undo_partial(text, shortfall->written);
+    return fail(std::move(shortfall->error));
+  }
+  commit(backlog_.size(), std::move(point));
+  lost_ = 0;
+  return {};
+}
+
+void Ledger::commit(std::size_t records, ChainPoint point) {
+  for (std::size_t i = 0; i < records; ++i) backlog_bytes_ -= backlog_[i].text().size();
+  backlog_.erase(backlog_.begin(), backlog_.begin() + static_cast<std::ptrdiff_t>(records));
+  point_ = std::move(point);
+  torn_.clear();
+  torn_open_ = false;
+}
+
+void Ledger::keep(std::vector<Record> records) {
+  // One time for what this batch says about the log itself, so that rendering it twice gives the same bytes.
+  torn_at_ = clock_.wall();
+  for (Record& record : records) {
+    const bool fits = backlog_.empty() || (backlog_.size() < limits::kAuditBacklogRecords && backlog_bytes_ < limits::kAuditBacklogBytes);
+    if (!fits) {
+      ++lost_;
+      ++lost_total_;
+      continue;
+    }
+    backlog_bytes_ += record.text().size();
+    backlog_.push_back(std::move(record));
+  }
+}
+
+std::string Ledger::render(std::size_t records, ChainPoint& point) const {
+  std::string out;
+  out.reserve(backlog_bytes_ + records * 256 + 256);
+  if (torn_open_) out += '\n';
+  if (!torn_.empty()) append_line(out, make_event(torn_at_, "recovered", tear_args(torn_)), point);
+  for (std::size_t i = 0; i < records; ++i) append_line(out, backlog_[i], point);
+  if (lost_ > 0 && records == backlog_.size())
+    append_line(out, make_event(torn_at_, "lost", fmt::format(R"({{"records":{}}})", lost_)), point);
+  return out;
+}
+
+void Ledger::append_line(std::string& out, const Record& record, ChainPoint& point) const {
+  switch (options_.format) {
+    case Format::jsonl:
+      return options_.chain == Chaining::on ? append_chained(out, record, point) : append_plain(out, record);
+    case Format::cef:
+      return append_cef(out, record);
+    case Format::leef:
+      return append_leef(out, record);
+  }
+}
+
+std::optional<Ledger::Shortfall> Ledger::write_all(std::string_view text) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t put = ::write(file_.get(), text.data() + written, text.size() - written);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return Shortfall{written, sink_error(put < 0 ? errno : EIO, options_.path)};
+    written += static_cast<std::size_t>(put);
+  }
+  return std::nullopt;
+}
+
+// Half a batch is on disk. Taking it back leaves everything as it was. Where the file cannot be shortened (append-only), the
+// records whose lines are whole count, and the rest is a torn line that the next write ends and explains.
+void Ledger::undo_partial(std::string_view text, std::size_t written) {
+  struct stat info {};
+  const bool known = ::fstat(file_.get(), &info) == 0;
+  if (known && ::ftruncate(file_.get(), info.st_size - static_cast<off_t>(written)) == 0) return;
+  std::size_t whole = backlog_.size() + 1;
+  ChainPoint point;
+  std::string rendered;
+  do {
+    if (whole-- == 0) {  // not even the explanation of the last tear is whole
+      torn_ += text.substr(0, written);
+      torn_open_ = true;
+      return;
+    }
+    point = point_;
+    rendered = render(whole, point);
+  } while (rendered.size() > written);
+  commit(whole, std::move(point));
+  torn_ = text.substr(rendered.size(), written - rendered.size());
+  torn_open_ = !torn_.empty();
+}
+
+}  // namespace relay::audit

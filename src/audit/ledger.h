@@ -1,0 +1,83 @@
+// Ledger: the file behind the journal. Synchronous, one thread at a time; the journal's writer thread owns it.
+//
+// Every line goes to the kernel with O_APPEND in one write for many records. Before each write the path is compared with the
+// open file, so a rotated log is followed; the chain goes on in the new file. Records that the disk refuses stay in a
+// bounded backlog and are written, in order, as soon as it accepts them again. One process writes one log: the file is locked.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/chain.h"
+#include "audit/formats.h"
+#include "base/clock.h"
+#include "base/fd.h"
+
+namespace relay::audit {
+
+enum class Chaining : std::uint8_t { on, off };
+
+struct LedgerOptions {
+  std::string path;
+  Format format = Format::jsonl;
+  Chaining chain = Chaining::on;  // for jsonl only
+};
+
+class Ledger {
+ public:
+  Ledger(LedgerOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+
+  /// Opens, resumes the chain from the last record (or from the newest rotated sibling), says what it had to recover,
+  /// writes a `start` record and reads it back: after success the chain is known to be alive.
+  Result<void> start();
+
+  /// Hands the records to the kernel, after everything in the backlog. On failure they join the backlog.
+  Result<void> append(std::vector<Record> records);
+
+  [[nodiscard]] std::size_t backlog() const { return backlog_.size(); }
+  /// Records that did not fit the backlog; the log itself says so when it can again.
+  [[nodiscard]] std::uint64_t lost() const { return lost_total_; }
+  [[nodiscard]] const ChainPoint& point() const { return point_; }
+
+ private:
+  Result<void> ensure_open();
+  Result<void> open_file();
+  Result<void> resume();
+  Result<void> resume_from_rotated();
+  bool resume_from_lines(const std::vector<std::string>& lines);
+  Result<void> self_test() const;
+  void keep(std::vector<Record> records);
+  /// The backlog as it goes to the file: first what there is to say about a torn line, then `records` of the backlog.
+  [[nodiscard]] std::string render(std::size_t records, ChainPoint& point) const;
+  void append_line(std::string& out, const Record& record, ChainPoint& point) const;
+  void commit(std::size_t records, ChainPoint point);
+  /// Gives the number of bytes that got to the file when not all did.
+  struct Shortfall {
+    std::size_t written;
+    Error error;
+  };
+  std::optional<Shortfall> write_all(std::string_view text);
+  void undo_partial(std::string_view text, std::size_t written);
+
+  LedgerOptions options_;
+  const Clock& clock_;
+  Fd file_;
+  ino_t inode_ = 0;
+  dev_t device_ = 0;
+  bool resumed_ = false;
+  ChainPoint point_;
+  std::string torn_;        // what follows the last record of the log and is not a record: an unfinished write
+  bool torn_open_ = false;  // its line has no newline yet
+  WallTime torn_at_{};
+  std::deque<Record> backlog_;
+  std::size_t backlog_bytes_ = 0;
+  std::uint64_t lost_ = 0;        // not yet told in the log
+  std::uint64_t lost_total_ = 0;
+};
+
+}  // namespace relay::audit

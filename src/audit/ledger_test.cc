@@ -1,0 +1,225 @@
+#include "audit/ledger.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "audit/audit_fixture.h"
+#include "audit/canonical.h"
+#include "audit/verify.h"
+
+namespace relay::audit {
+namespace {
+
+std::vector<Record> closings(const Clock& clock, std::initializer_list<const char*> ids) {
+  std::vector<Record> records;
+  for (const char* id : ids) records.push_back(make_closing(clock, id));
+  return records;
+}
+
+void gzip(const std::string& from, const std::string& to) {
+  const std::string text = slurp(from);
+  gzFile file = ::gzopen(to.c_str(), "wb");
+  ::gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  ::gzclose(file);
+  ::unlink(from.c_str());
+}
+
+TEST(Record, HasTheDocumentedBytes) {
+  FakeClock clock;
+  EXPECT_EQ(make_closing(clock, "req_1").text(),
+            R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":1,"denied":false,"args":{"b":2,"code":"1+1"},)"
+            R"("output_sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35","output_len":1,"exit_code":0,)"
+            R"("request_id":"req_1","client_id":"alice","outcome":"ok","ladder":"deny list-; rules-; mode* open; confirmation-")");
+  EXPECT_EQ(make_begin(clock.wall(), make_grant("req_2", authority::Tier::stateful)).text(),
+            R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":2,"denied":false,"args":{"b":2,"code":"1+1"},)"
+            R"("output_sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","output_len":0,"exit_code":null,)"
+            R"("request_id":"req_2","client_id":"alice","action":"begin")");
+}
+
+// Checked against an independent implementation: sha256(prev + json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)).
+TEST(Chain, HashesTheSortedRecordWithoutItsOwnValue) {
+  Record record;
+  record.add_text("ts", "t");
+  record.add_text("tool", "é\n");
+  record.add_json("args", R"({"a":1})");
+  ChainPoint point;
+  std::string line;
+  append_chained(line, record, point);
+  EXPECT_EQ(line, "{\"ts\":\"t\",\"tool\":\"é\\n\",\"args\":{\"a\":1},\"seq\":0,\"prev\":\"" + std::string(kGenesis) +
+                      "\",\"chain\":\"" + point.prev + "\"}\n");
+  EXPECT_EQ(point.prev, sha256_hex(std::string(kGenesis) + "{\"args\":{\"a\":1},\"prev\":\"" + std::string(kGenesis) +
+                                   "\",\"seq\":0,\"tool\":\"é\\n\",\"ts\":\"t\"}"));
+  EXPECT_EQ(point.seq, 1U);
+}
+
+TEST(Ledger, StartsAChainThatVerifiesInAPrivateFile) {
+  TempFolder folder;
+  FakeClock clock;
+  Ledger ledger({folder.log()}, clock);
+  ASSERT_TRUE(ledger.start());
+  ASSERT_TRUE(ledger.append(closings(clock, {"a", "b", "c"})));
+  struct stat info {};
+  ASSERT_EQ(::stat(folder.log().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600);
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, 4U);
+  EXPECT_EQ(result.start_seq, 0U);
+}
+
+TEST(Ledger, TwoWritersDoNotShareAFile) {
+  TempFolder folder;
+  FakeClock clock;
+  Ledger first({folder.log()}, clock);
+  Ledger second({folder.log()}, clock);
+  ASSERT_TRUE(first.start());
+  EXPECT_FALSE(second.start());
+}
+
+TEST(Ledger, ResumesAfterARestartAndAcrossRotation) {
+  TempFolder folder;
+  FakeClock clock;
+  {
+    Ledger ledger({folder.log()}, clock);
+    ASSERT_TRUE(ledger.start());
+    ASSERT_TRUE(ledger.append(closings(clock, {"a"})));
+  }
+  {
+    Ledger ledger({folder.log()}, clock);
+    ASSERT_TRUE(ledger.start());
+    ASSERT_TRUE(ledger.append(closings(clock, {"b"})));
+    std::filesystem::rename(folder.log(), folder.file("audit.jsonl-20231114"));  // under a running server
+    ASSERT_TRUE(ledger.append(closings(clock, {"c"})));
+    std::filesystem::rename(folder.log(), folder.file("audit.jsonl.1"));
+    ASSERT_TRUE(ledger.append(closings(clock, {"d"})));
+  }
+  gzip(folder.file("audit.jsonl-20231114"), folder.file("audit.jsonl-20231114.gz"));
+  std::filesystem::rename(folder.log(), folder.file("audit.jsonl.2"));  // and now nothing is live
+  gzip(folder.file("audit.jsonl.2"), folder.file("audit.jsonl.2.gz"));
+  Ledger ledger({folder.log()}, clock);
+  ASSERT_TRUE(ledger.start());
+  EXPECT_EQ(ledger.point().seq, 7U);
+  const Verification whole = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(whole.ok) << whole.reason;
+  EXPECT_EQ(whole.records, 7U);
+  EXPECT_EQ(whole.reason, "chain intact: 7 record(s) from seq 0 in 4 files");
+  const Verification segment = verify_log(folder.log(), Scope::segment);
+  EXPECT_TRUE(segment.ok) << segment.reason;
+  EXPECT_FALSE(segment.anchored);
+  EXPECT_EQ(segment.start_seq, 6U);
+  std::filesystem::remove(folder.file("audit.jsonl.1"));
+  const Verification gap = verify_log(folder.log(), Scope::whole);
+  EXPECT_FALSE(gap.ok);
+  EXPECT_NE(gap.reason.find("expected seq 4, found 5"), std::string::npos) << gap.reason;
+}
+
+TEST(Ledger, ATornLastLineIsKeptAndAccountedFor) {
+  for (const std::size_t cut : {1U, 2U, 40U, 200U, 400U}) {
+    TempFolder folder;
+    FakeClock clock;
+    {
+      Ledger ledger({folder.log()}, clock);
+      ASSERT_TRUE(ledger.start());
+      ASSERT_TRUE(ledger.append(closings(clock, {"a", "b"})));
+    }
+    const std::string whole = slurp(folder.log());
+    const std::string torn = whole.substr(0, whole.size() - cut);
+    spill(folder.log(), torn);
+    const Verification before = verify_log(folder.log(), Scope::whole);
+    EXPECT_EQ(before.ok, cut == 1);  // only the newline is missing: the record is there
+    Ledger ledger({folder.log()}, clock);
+    ASSERT_TRUE(ledger.start());
+    EXPECT_TRUE(slurp(folder.log()).starts_with(torn));
+    const Verification after = verify_log(folder.log(), Scope::whole);
+    EXPECT_TRUE(after.ok) << after.reason;
+    EXPECT_EQ(after.reason.find("interrupted") != std::string::npos, cut > 1) << after.reason;
+    // Nobody may quietly remove or change what is left of the torn line.
+    if (cut == 1) continue;
+    std::string changed = slurp(folder.log());
+    changed[torn.size() - 3] ^= 1;
+    spill(folder.log(), changed);
+    EXPECT_FALSE(verify_log(folder.log(), Scope::whole).ok);
+  }
+}
+
+// The whole thing in a child: the limit on file sizes cannot be taken back.
+TEST(Ledger, AFullDiskLosesNothingThatWasAcknowledged) {
+  TempFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    SystemClock clock;
+    Ledger ledger({folder.log()}, clock);
+    if (!ledger.start()) ::_exit(1);
+    struct rlimit limit {};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 20'000;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::ofstream acknowledged(folder.file("acknowledged"));
+    int failures = 0;
+    for (int i = 0; i < 200; ++i) {
+      std::vector<Record> records;
+      records.push_back(make_closing(clock, fmt::format("req_{}", i)));
+      if (ledger.append(std::move(records))) {
+        acknowledged << fmt::format("req_{}", i) << std::endl;
+      } else {
+        ++failures;
+      }
+    }
+    if (failures == 0 || ledger.backlog() != static_cast<std::size_t>(failures)) ::_exit(2);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::_exit(ledger.append({}) && ledger.backlog() == 0 ? 0 : 3);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, 201U);
+  const std::string log = slurp(folder.log());
+  for (const std::string& id : lines_of(folder.file("acknowledged"))) EXPECT_NE(log.find("\"" + id + "\""), std::string::npos) << id;
+}
+
+TEST(Ledger, ANonRegularOrMissingPlaceIsAnError) {
+  TempFolder folder;
+  FakeClock clock;
+  ASSERT_EQ(::mkfifo(folder.log().c_str(), 0600), 0);
+  Ledger pipe({folder.log()}, clock);
+  EXPECT_FALSE(pipe.start());
+  Ledger nowhere({"/proc/relay/audit.jsonl"}, clock);
+  EXPECT_FALSE(nowhere.start());
+}
+
+TEST(Ledger, WritesCefAndLeefWithoutLettingValuesForgeFields) {
+  TempFolder folder;
+  FakeClock clock;
+  for (const Format format : {Format::cef, Format::leef}) {
+    const std::string path = folder.file(format == Format::cef ? "cef" : "leef");
+    Ledger ledger({path, format, Chaining::off}, clock);
+    ASSERT_TRUE(ledger.start());
+    authority::Call call = make_call("req_1");
+    call.tool = "x=1|y\ttier=9\nCEF:0";
+    const authority::Grant grant = make_grant("req_1");
+    std::vector<Record> records;
+    records.push_back(make_end(clock.wall(), call, grant.decision(), authority::make_outcome(authority::Ending::ok, "")));
+    ASSERT_TRUE(ledger.append(std::move(records)));
+    const auto lines = lines_of(path);
+    ASSERT_EQ(lines.size(), 2U);
+    const bool cef = format == Format::cef;
+    EXPECT_TRUE(lines[1].starts_with(cef ? "CEF:0|relay|relay|1.0|audit|tool-call|5|args=" : "LEEF:2.0|relay|relay|1.0|audit|x09|args=")) << lines[1];
+    EXPECT_NE(lines[1].find(cef ? R"(tool=x\=1\|y)" : R"(tool=x\=1|y\ttier\=9\nCEF:0)"), std::string::npos) << lines[1];
+  }
+}
+
+}  // namespace
+}  // namespace relay::audit

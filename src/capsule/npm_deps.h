@@ -1,0 +1,62 @@
+// NpmResolver: npm packages as a layer that guest code can import. Loop thread only; slow work is in children and the pool.
+//
+//   request ── key ──▶ layer in memory ─▶ layer on disk ─▶ installed before? ─▶ npm install ─▶ esbuild ─▶ layer
+//
+// npm is the user's own, with the user's configuration (registry, proxy, credentials); scripts never run. What it
+// installed is kept by the exact request, so that asking again, also with other entry points, does not touch npm. A
+// package that needs compiled code or a Node built-in that guests do not have fails with DepsResolutionFailed.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "capsule/js_bundle.h"
+#include "capsule/layer_cache.h"
+#include "capsule/npm_request.h"
+#include "capsule/single_flight.h"
+#include "capsule/tool_run.h"
+#include "io/thread_pool.h"
+
+namespace relay::capsule {
+
+struct NpmOptions {
+  std::filesystem::path cache;  // ".relay/deps"
+  std::string npm = "npm";
+  std::string esbuild = "esbuild";
+  Environment environment;      // ours; filtered by tool_environment
+  Sourcemaps sourcemaps = Sourcemaps::off;
+};
+
+class NpmResolver {
+ public:
+  NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& clock);
+
+  /// The answer when it is in memory: costs a hash and a look-up.
+  std::optional<DepsLayer> find(const NpmRequest& request);
+
+  /// Several callers with one request share the work.
+  io::Task<DepsLayer> resolve(NpmRequest request, Progress progress);
+
+ private:
+  struct Work;
+  io::Task<DepsLayer> load_or_build(NpmRequest request, std::string key, Progress progress);
+  io::Task<std::filesystem::path> install(const NpmRequest& request, Progress progress);
+  io::Task<void> run_npm(const NpmRequest& request, const std::filesystem::path& directory, Progress progress);
+  io::Task<DepsLayer> bundle(const NpmRequest& request, const std::filesystem::path& directory, const std::string& key, Progress progress);
+  io::Task<void> run_esbuild(Work& work, Progress progress);
+  ToolCall esbuild_call(const std::filesystem::path& directory, std::vector<std::string> args) const;
+  [[nodiscard]] std::string layer_key(const NpmRequest& request) const;
+
+  NpmOptions options_;
+  io::ThreadPool& pool_;
+  const Clock& clock_;
+  LayerCache layers_;
+  SingleFlight<DepsLayer> flights_;
+  SingleFlight<std::filesystem::path> installs_;
+};
+
+/// esbuild's program, from what usually is there: a path given by the user, the harness's node_modules, PATH.
+std::string find_esbuild(const std::filesystem::path& node_modules, const Environment& environment);
+
+}  // namespace relay::capsule

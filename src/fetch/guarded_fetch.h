@@ -1,0 +1,124 @@
+// GuardedFetch: the network of one run. Whatever a guest fetches goes through here, and nothing else of it reaches out.
+//
+//   URL ── allowed? ──▶ resolved ── each address allowed? ──▶ connected to exactly that address ──▶ redirect? ── again
+//
+// The address is checked after DNS and right before the connection that uses it, so that a name that changes its
+// answer in between gains nothing. Redirects are followed here, one at a time, each judged like a first request; the
+// URL that is sent is rebuilt from the parts that were judged, so that client and judge cannot read it differently.
+// Credentials do not follow to another origin. No cookies, no proxies, bodies stream both ways and are capped,
+// unpacked, while they stream. What was refused is reported to the observer for audit and counted.
+//
+// One object for a run, made from its effective policy; shared by its calls. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fetch/fetch_request.h"
+#include "io/event.h"
+#include "net/http_client.h"
+#include "policy/network_policy.h"
+
+namespace relay::fetch {
+
+/// What policy decides, as two questions. rules_from() asks a NetworkPolicy.
+struct FetchRules {
+  std::function<Result<policy::Target>(std::string_view url)> check_url;
+  std::function<Result<void>(const policy::Address& address)> check_address;
+  std::size_t max_body_bytes = 0;
+  int max_redirects = 0;
+};
+FetchRules rules_from(policy::NetworkPolicy network);
+
+/// Something that was refused, for the audit log. The address is only as exact as an audit needs: its /24 or /48.
+struct Refusal {
+  enum class What : std::uint8_t { url, redirect, address, body } what = What::url;
+  std::string host;
+  std::string network;  // "10.1.2.0/24"; for addresses only
+  std::string reason;
+};
+std::string_view name_of(Refusal::What what);
+
+struct FetchCounters {
+  std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0, refused_bodies = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+struct FetchOptions {
+  std::chrono::milliseconds connect_timeout = limits::kConnectTimeout;
+  std::chrono::milliseconds idle_timeout = limits::kClientIdleTimeout;
+  std::chrono::milliseconds total_timeout = limits::kFetchTimeout;
+  std::size_t in_flight = limits::kFetchesInFlight;
+  std::function<void(const Refusal&)> on_refusal;
+  /// Answers DNS instead of the system, for tests: "host:port:address" lines, asked for each hop.
+  std::function<std::vector<std::string>(const policy::Target&)> resolver;
+  std::string ca_file;
+};
+
+/// A response whose head has arrived. Dropping it ends the transfer.
+class FetchResponse {
+ public:
+  ~FetchResponse();
+  [[nodiscard]] const ReplyHead& head() const { return head_; }
+  /// The next piece, nothing at the end. Fails with too_large when the cap is reached.
+  io::Task<std::optional<std::string>> read();
+  io::Task<std::string> read_rest();
+
+ private:
+  friend class GuardedFetch;
+  struct Slot;
+  FetchResponse() = default;
+  ReplyHead head_;
+  std::string host_;
+  std::unique_ptr<net::ClientResponse> transfer_;
+  std::unique_ptr<Slot> slot_;
+};
+
+class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
+ public:
+  static std::shared_ptr<GuardedFetch> make(io::Executor executor, net::HttpClient& client, FetchRules rules, FetchOptions options);
+
+  /// Waits for its turn when too many of this run's requests are in flight. PolicyDenied when policy says no.
+  io::Task<std::unique_ptr<FetchResponse>> send(FetchRequest request);
+
+  [[nodiscard]] const FetchCounters& counters() const { return counters_; }
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
+
+ private:
+  friend class FetchResponse;
+  struct Hop {
+    policy::Target target;
+    std::string url;
+    int count = 0;  // redirects that led here
+  };
+  GuardedFetch(io::Executor executor, net::HttpClient& client, FetchRules rules, FetchOptions options);
+
+  io::Task<void> take_slot();
+  io::Task<std::unique_ptr<FetchResponse>> follow(FetchRequest request);
+  io::Task<std::unique_ptr<net::ClientResponse>> send_hop(const FetchRequest& request, const Hop& hop);
+  Result<Hop> next_hop(const Hop& from, std::string_view location);
+  static Result<void> adapt(FetchRequest& request, int status, const Hop& from, const Hop& to);
+  static std::unique_ptr<FetchResponse> make_response(Hop hop, std::unique_ptr<net::ClientResponse> transfer);
+  Result<policy::Target> judge(const std::string& url, Refusal::What what);
+  Result<void> judge_address(const std::string& ip, const std::string& host);
+  void report(Refusal refusal);
+
+  net::HttpClient& client_;
+  FetchRules rules_;
+  FetchOptions options_;
+  FetchCounters counters_;
+  std::size_t in_flight_ = 0;
+  io::Event freed_;
+};
+
+/// "203.0.113.9" -> "203.0.113.0/24", "2001:db8:1:2::3" -> "2001:db8:1::/48"
+std::string network_of(const policy::Address& address);
+
+/// The URL that was judged, spelled from the judged parts: no credentials, no fragment, the normalised host.
+std::string judged_url(const policy::Target& target, std::string_view original);
+
+}  // namespace relay::fetch

@@ -1,0 +1,78 @@
+// Call: one request that a backend works on. It is the Context that handlers see, and what the dispatchers of both
+// eras have in common; LegacyCall and ModernCall add how that era asks the client and how it writes a result.
+//
+// A call is kept alive by its coroutine. Its Reply may go away before it (a parked call, a task): what is sent then
+// is dropped.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "mcp/context.h"
+#include "mcp/outcome.h"
+#include "mcp/reply.h"
+#include "mcp/server.h"
+#include "mcp/tasks.h"
+
+namespace relay::mcp {
+
+class Call : public Context, public std::enable_shared_from_this<Call> {
+ public:
+  Call(Server& server, protocol::Request request, std::shared_ptr<Reply> reply);
+
+  // Context
+  [[nodiscard]] const protocol::Request& request() const final { return request_; }
+  [[nodiscard]] io::Executor executor() const final { return server_.executor(); }
+  [[nodiscard]] io::CancelSource cancellation() const final { return cancel_; }
+  void progress(double value, std::optional<double> total, std::string_view message) final;
+  void log(protocol::LogLevel level, std::string_view logger, json::value data) final;
+  Error refuse(protocol::RpcError error) final;
+  void close_stream() final;
+  void become_task() override;
+
+  // For the dispatchers
+  [[nodiscard]] Server& server() const { return server_; }
+  /// Parameters that an operation moves out of.
+  [[nodiscard]] json::object& params() { return request_.params; }
+  void complete(std::expected<Outcome, protocol::RpcError> outcome);
+  /// Whoever asked does not want to know any more.
+  void end_without_answer();
+  [[nodiscard]] const std::optional<protocol::RpcError>& refusal() const { return refusal_; }
+  /// The tool that is called, set by the dispatcher when it is known.
+  std::shared_ptr<const protocol::Tool> tool;
+  /// The call becomes a task; its reply gets the task instead of a result.
+  Result<void> start_task(std::optional<std::chrono::milliseconds> ttl);
+
+ protected:
+  /// Cancels the call when the reply is abandoned. The first reply is attached by start().
+  void attach(std::shared_ptr<Reply> reply, protocol::Id id, const json::object& meta);
+
+  virtual std::string write_result(const Outcome& outcome) const = 0;
+  virtual std::string write_created_task(const TaskRecord& task) const = 0;
+  [[nodiscard]] virtual std::optional<protocol::LogLevel> log_level() const = 0;
+  [[nodiscard]] virtual bool may_become_task() const = 0;
+  [[nodiscard]] virtual int status_of(const protocol::RpcError& error) const = 0;
+
+  Server& server_;
+  protocol::Request request_;
+  protocol::Id answer_id_;
+  std::shared_ptr<Reply> reply_;
+  io::CancelSource cancel_;
+  std::shared_ptr<TaskRecord> task_;
+
+ private:
+  std::string progress_token_;  // JSON text; empty: the client does not want progress
+  double last_progress_ = -std::numeric_limits<double>::infinity();
+  std::optional<protocol::RpcError> refusal_;
+};
+
+/// One method of the protocol that a backend answers: tools/call, prompts/list. Null for everything else.
+using Operation = io::Task<Outcome> (*)(Call& call);
+Operation find_operation(std::string_view method);
+
+/// Runs the operation as its own coroutine, up to its first wait before this returns.
+void start(std::shared_ptr<Call> call, Operation operation);
+
+}  // namespace relay::mcp

@@ -1,0 +1,89 @@
+#include "mcp/message_stream.h"
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include "mcp/catalogue.h"
+#include "mcp/outcome.h"
+
+namespace relay::mcp {
+namespace {
+
+class MessageStreamTest : public testing::Test {
+ protected:
+  io::asio::io_context loop_;
+  MessageStream stream_{loop_.get_executor(), MessageStream::Replay::yes};
+};
+
+TEST_F(MessageStreamTest, AnAnswerAloneIsNotAnEvent) {
+  stream_.finish({"answer", 200});
+  EXPECT_TRUE(stream_.has_answer());
+  EXPECT_FALSE(stream_.has_messages());
+  EXPECT_EQ(stream_.take_answer()->text, "answer");
+  EXPECT_TRUE(stream_.is_drained());
+}
+
+TEST_F(MessageStreamTest, EventsAreReplayedFromWhereTheClientWas) {
+  stream_.turn_into_events();
+  for (const char* text : {"a", "b"}) stream_.send(text);
+  stream_.finish({"c", 200});
+  stream_.attach();
+  EXPECT_EQ(stream_.take()->text, "a");
+  EXPECT_EQ(stream_.take()->text, "b");
+  stream_.attach(1);
+  EXPECT_EQ(stream_.take()->text, "b");
+  EXPECT_EQ(stream_.take()->text, "c");
+  EXPECT_EQ(stream_.take(), std::nullopt);
+  EXPECT_TRUE(stream_.is_drained());
+}
+
+TEST_F(MessageStreamTest, NothingComesAfterTheAnswer) {
+  stream_.finish({"answer", 200});
+  stream_.send("late");
+  stream_.finish({"second", 200});
+  EXPECT_FALSE(stream_.has_messages());
+  EXPECT_EQ(stream_.take_answer()->text, "answer");
+}
+
+TEST_F(MessageStreamTest, TheBufferIsBoundedAndKeepsTheNewest) {
+  stream_.turn_into_events();
+  for (std::size_t i = 0; i < 2 * limits::kReplayEvents; ++i) stream_.send("x");
+  stream_.finish({std::string(2 * limits::kReplayBytes, 'y'), 200});
+  stream_.attach();
+  EXPECT_EQ(stream_.take()->text.front(), 'y');
+  EXPECT_EQ(stream_.take(), std::nullopt);
+}
+
+TEST_F(MessageStreamTest, ANewWriterTakesOver) {
+  const auto first = stream_.attach();
+  const auto second = stream_.attach();
+  EXPECT_FALSE(stream_.is_writer(first));
+  EXPECT_TRUE(stream_.is_writer(second));
+}
+
+TEST(EventIds, RoundTripAndRefuse) {
+  const auto id = find_event_id(format_event_id(7, 12));
+  ASSERT_TRUE(id);
+  EXPECT_EQ(id->stream, 7u);
+  EXPECT_EQ(id->number, 12u);
+  for (const char* text : {"", "7", "7-", "-7", "7-x", "a-1", "99999999999999999999999-1", "1-1-1"}) EXPECT_FALSE(find_event_id(text)) << text;
+}
+
+TEST(Outcome, RawResultsKeepTheirBytes) {
+  const Outcome outcome = outcome_of_raw(R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"a":1.0},"ttlMs":5})");
+  EXPECT_EQ(write_legacy_result(outcome), R"({"content":[{"n":1.50}],"_meta":{"a":1.0}})");
+  EXPECT_EQ(write_modern_result(outcome, R"({"name":"r"})"),
+            R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"r"},"a":1.0}})");
+  EXPECT_EQ(write_legacy_result(outcome_of_raw("{}")), "{}");
+}
+
+TEST(UriTemplate, VariablesStopAtSlashes) {
+  EXPECT_EQ(find_variables("test://{id}/data", "test://12/data"), (Variables{{"id", "12"}}));
+  EXPECT_FALSE(find_variables("test://{id}/data", "test://1/2/data"));
+  EXPECT_FALSE(find_variables("test://{id}/data", "test:///data"));
+  EXPECT_FALSE(find_variables("test://{id}", "other://1"));
+  EXPECT_EQ(find_variables("a:{x}/{y}", "a:1/2"), (Variables{{"x", "1"}, {"y", "2"}}));
+}
+
+}  // namespace
+}  // namespace relay::mcp

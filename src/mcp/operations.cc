@@ -1,0 +1,154 @@
+// The methods that a backend answers, each a small coroutine: parameters in, members of a result out. No era here.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "mcp/call.h"
+#include "protocol/cursor.h"
+#include "protocol/json_writer.h"
+
+namespace relay::mcp {
+namespace {
+
+using protocol::Listing;
+
+Result<std::string> take_text(Call& call, std::string_view key) {
+  const auto text = json::find_string(call.params(), key);
+  if (!text) return fail(invalid(fmt::format("params.{} must be a string", key)));
+  if (text->size() > limits::kUriBytes) return fail(invalid(fmt::format("params.{} is too long", key)));
+  return std::string(*text);
+}
+
+// Missing arguments are an empty object; arguments of another type are the client's mistake.
+Result<json::object> take_arguments(Call& call) {
+  json::value* arguments = call.params().if_contains("arguments");
+  if (!arguments) return json::object();
+  if (!arguments->is_object()) return fail(invalid("params.arguments must be an object"));
+  return std::move(arguments->get_object());
+}
+
+// Parameters that make no sense are a protocol error, also for tools/call.
+Error refuse_params(Call& call, const Error& error) {
+  return call.refuse({protocol::code::kInvalidParams, error.message, {}});
+}
+
+std::string meta_members_of(const json::object& meta) {
+  return meta.empty() ? std::string() : std::string(members_of(json::write(meta)));
+}
+
+Result<std::size_t> offset_of(Call& call, std::string_view list) {
+  const json::value* cursor = json::find(call.params(), "cursor");
+  if (!cursor) return 0;
+  if (!cursor->is_string()) return fail(invalid("params.cursor must be a string"));
+  return protocol::parse_cursor(call.server().state_key(), list, json::view(cursor->get_string()));
+}
+
+template <class T>
+Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_view list, std::string_view member) {
+  RELAY_TRY(const std::size_t offset, offset_of(call, list));
+  const auto& items = *listing.items;
+  if (offset > items.size()) return fail(invalid("the cursor is beyond the end of the list: start again without it"));
+  const std::size_t count = std::min(items.size() - offset, limits::kPageItems);
+  Outcome outcome;
+  outcome.caching = listing.caching;
+  protocol::append_quoted(outcome.members, member);
+  outcome.members += ":[";
+  for (std::size_t i = offset; i < offset + count; ++i) {
+    if (i > offset) outcome.members += ',';
+    append_json(outcome.members, items[i], call.revision());
+  }
+  outcome.members += ']';
+  if (offset + count < items.size()) {
+    outcome.members += R"(,"nextCursor":)";
+    protocol::append_quoted(outcome.members, protocol::make_cursor(call.server().state_key(), list, offset + count));
+  }
+  return outcome;
+}
+
+io::Task<Outcome> list_tools(Call& call) {
+  RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_tools(call.caller()));
+  co_return write_page(call, listing, "tools/list", "tools");
+}
+io::Task<Outcome> list_resources(Call& call) {
+  RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_resources(call.caller()));
+  co_return write_page(call, listing, "resources/list", "resources");
+}
+io::Task<Outcome> list_templates(Call& call) {
+  RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_templates(call.caller()));
+  co_return write_page(call, listing, "resources/templates/list", "resourceTemplates");
+}
+io::Task<Outcome> list_prompts(Call& call) {
+  RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_prompts(call.caller()));
+  co_return write_page(call, listing, "prompts/list", "prompts");
+}
+
+io::Task<Outcome> call_tool(Call& call) {
+  auto name = take_text(call, "name");
+  if (!name) co_return fail(refuse_params(call, name.error()));
+  auto arguments = take_arguments(call);
+  if (!arguments) co_return fail(refuse_params(call, arguments.error()));
+  RELAY_CO_TRY(const protocol::ToolResult result,
+               co_await call.server().backend().call_tool(call, *std::move(name), *std::move(arguments)));
+  if (result.raw) co_return outcome_of_raw(result.raw->text());
+  Outcome outcome;
+  protocol::append_members(outcome.members, result, call.revision());
+  outcome.meta_members = meta_members_of(result.meta);
+  co_return outcome;
+}
+
+io::Task<Outcome> read_resource(Call& call) {
+  RELAY_CO_TRY(const std::string uri, take_text(call, "uri"));
+  RELAY_CO_TRY(const protocol::ReadResult result, co_await call.server().backend().read_resource(call, uri));
+  Outcome outcome;
+  if (result.raw) {
+    outcome = outcome_of_raw(result.raw->text());
+  } else {
+    protocol::append_members(outcome.members, result, call.revision());
+    outcome.meta_members = meta_members_of(result.meta);
+  }
+  outcome.caching = call.server().backend().caching_of(uri);
+  co_return outcome;
+}
+
+io::Task<Outcome> get_prompt(Call& call) {
+  RELAY_CO_TRY(std::string name, take_text(call, "name"));
+  RELAY_CO_TRY(json::object arguments, take_arguments(call));
+  RELAY_CO_TRY(const protocol::PromptResult result,
+               co_await call.server().backend().get_prompt(call, std::move(name), std::move(arguments)));
+  if (result.raw) co_return outcome_of_raw(result.raw->text());
+  Outcome outcome;
+  protocol::append_members(outcome.members, result, call.revision());
+  outcome.meta_members = meta_members_of(result.meta);
+  co_return outcome;
+}
+
+io::Task<Outcome> complete(Call& call) {
+  RELAY_CO_TRY(protocol::CompletionRequest request, protocol::parse_completion_request(call.params()));
+  RELAY_CO_TRY(const protocol::Completion completion,
+               co_await call.server().backend().complete(call, std::move(request)));
+  Outcome outcome;
+  protocol::append_members(outcome.members, completion);
+  co_return outcome;
+}
+
+struct Entry {
+  std::string_view method;
+  Operation operation;
+};
+constexpr std::array kOperations{
+    Entry{"tools/call", call_tool},         Entry{"tools/list", list_tools},
+    Entry{"resources/read", read_resource}, Entry{"resources/list", list_resources},
+    Entry{"prompts/get", get_prompt},       Entry{"prompts/list", list_prompts},
+    Entry{"completion/complete", complete}, Entry{"resources/templates/list", list_templates},
+};
+
+}  // namespace
+
+Operation find_operation(std::string_view method) {
+  const auto* found = std::ranges::find(kOperations, method, &Entry::method);
+  return found == kOperations.end() ? nullptr : found->operation;
+}
+
+}  // namespace relay::mcp

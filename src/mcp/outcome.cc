@@ -1,0 +1,55 @@
+#include "mcp/outcome.h"
+
+#include "base/bytes.h"
+#include "protocol/json_writer.h"
+
+namespace relay::mcp {
+
+std::string_view members_of(std::string_view object_text) {
+  object_text = trim_ascii(object_text);
+  return trim_ascii(object_text.substr(1, object_text.size() - 2));
+}
+
+Outcome outcome_of_raw(std::string_view result_text) {
+  Outcome outcome;
+  std::string kept;
+  protocol::ObjectWriter writer(kept);
+  for (const json::Member& member : json::split_object(result_text)) {
+    if (member.key == "_meta" && member.text.starts_with('{')) outcome.meta_members = members_of(member.text);
+    if (member.key == "_meta" || member.key == "resultType" || member.key == "ttlMs" || member.key == "cacheScope") continue;
+    writer.raw(member.key, member.text);
+  }
+  writer.finish();
+  outcome.members = members_of(kept);
+  return outcome;
+}
+
+std::string write_legacy_result(const Outcome& outcome) {
+  std::string out;
+  out.reserve(outcome.members.size() + outcome.meta_members.size() + 16);
+  protocol::ObjectWriter writer(out);
+  writer.members(outcome.members);
+  if (!outcome.meta_members.empty()) writer.raw("_meta", "{" + outcome.meta_members + "}");
+  writer.finish();
+  return out;
+}
+
+std::string write_modern_result(const Outcome& outcome, std::string_view server_info) {
+  std::string out;
+  out.reserve(outcome.members.size() + outcome.meta_members.size() + server_info.size() + 128);
+  protocol::ObjectWriter writer(out);
+  writer.raw("resultType", "\"complete\"");
+  writer.members(outcome.members);
+  if (outcome.caching) {
+    writer.number("ttlMs", static_cast<std::int64_t>(outcome.caching->ttl.count()));
+    writer.raw("cacheScope", outcome.caching->scope == protocol::CacheScope::shared ? "\"public\"" : "\"private\"");
+  }
+  protocol::ObjectWriter meta(writer.key("_meta"));
+  meta.raw("io.modelcontextprotocol/serverInfo", server_info);
+  meta.members(outcome.meta_members);
+  meta.finish();
+  writer.finish();
+  return out;
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,146 @@
+#include "mcp/server.h"
+
+#include <boost/asio/post.hpp>
+
+#include "mcp/parked_calls.h"
+#include "mcp/session_store.h"
+#include "mcp/subscriptions.h"
+#include "mcp/tasks.h"
+#include "protocol/json_writer.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr auto kSweepEvery = std::chrono::seconds(30);
+
+io::Task<void> sweep(std::weak_ptr<SessionStore> weak) {
+  for (;;) {
+    RELAY_CO_CHECK(co_await io::sleep_for(kSweepEvery));
+    const auto sessions = weak.lock();
+    if (!sessions) co_return Result<void>{};
+    sessions->sweep();
+  }
+}
+
+ServerOptions with_key(ServerOptions options, RandomSource& random) {
+  if (options.state_key.empty()) options.state_key = make_token(random, 32);
+  return options;
+}
+
+std::string write_info(const Backend& backend) {
+  std::string out;
+  protocol::append_json(out, backend.identity().info, protocol::kLatestModern);
+  return out;
+}
+
+std::string uri_member(std::string_view uri) {
+  std::string out = "\"uri\":";
+  protocol::append_quoted(out, uri);
+  return out;
+}
+
+}  // namespace
+
+Server::Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random, ServerOptions options)
+    : executor_(std::move(executor)),
+      backend_(backend),
+      clock_(clock),
+      random_(random),
+      options_(with_key(std::move(options), random)),
+      server_info_(write_info(backend)),
+      sessions_(std::make_shared<SessionStore>(clock, random, options_.session_idle)),
+      parked_(std::make_unique<ParkedCalls>()),
+      subscriptions_(std::make_unique<Subscriptions>(backend)),
+      tasks_(std::make_unique<TaskStore>(executor_, clock, random, [this](const TaskRecord& task) { announce_task(task); })) {
+  backend_.set_observer(this);
+  io::spawn(executor_, sweep(sessions_), "session sweep", sweeping_);
+}
+
+Server::~Server() {
+  stop();
+}
+
+void Server::stop() {
+  backend_.set_observer(nullptr);
+  sweeping_.cancel();
+  sessions_->end_all();
+  subscriptions_->stop(server_info_);
+  parked_->stop();
+  tasks_->stop();
+}
+
+void Server::tools_changed() {
+  announce_later(List::tools);
+}
+void Server::prompts_changed() {
+  announce_later(List::prompts);
+}
+void Server::resources_changed() {
+  announce_later(List::resources);
+}
+
+void Server::announce_later(List list) {
+  if (std::exchange(announcing_[static_cast<std::size_t>(list)], true)) return;
+  io::asio::post(executor_, [this, list, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) announce(list);
+  });
+}
+
+void Server::announce(List list) {
+  announcing_[static_cast<std::size_t>(list)] = false;
+  constexpr std::string_view kMethods[] = {"notifications/tools/list_changed", "notifications/prompts/list_changed",
+                                           "notifications/resources/list_changed"};
+  const std::string_view method = kMethods[static_cast<std::size_t>(list)];
+  sessions_->for_each([&](Session& session) {
+    if (session.initialized) session.unsolicited->send(protocol::write_notification(method, {}));
+  });
+  const auto wants = [list](const ListenFilter& filter) {
+    switch (list) {
+      case List::tools:
+        return filter.tools;
+      case List::prompts:
+        return filter.prompts;
+      case List::resources:
+        return filter.resources;
+    }
+    return false;
+  };
+  subscriptions_->notify(wants, method, {});
+}
+
+void Server::resource_updated(std::string_view uri) {
+  const std::string member = uri_member(uri);
+  sessions_->for_each([&](Session& session) {
+    if (session.subscriptions.contains(uri))
+      session.unsolicited->send(protocol::write_notification("notifications/resources/updated", "{" + member + "}"));
+  });
+  const auto wants = [&](const ListenFilter& filter) { return filter.uris.contains(uri); };
+  subscriptions_->notify(wants, "notifications/resources/updated", member);
+}
+
+void Server::log(protocol::LogLevel level, std::string_view logger, const json::value& data) {
+  std::string params;
+  protocol::ObjectWriter writer(params);
+  writer.text("level", protocol::name_of(level));
+  writer.text_if("logger", logger);
+  writer.raw("data", json::write(data));
+  writer.finish();
+  sessions_->for_each([&](Session& session) {
+    if (session.initialized && level >= session.level)
+      session.unsolicited->send(protocol::write_notification("notifications/message", params));
+  });
+}
+
+void Server::announce_task(const TaskRecord& task) {
+  if (task.era == protocol::Era::modern) {
+    const auto wants = [&](const ListenFilter& filter) { return filter.tasks.contains(task.id); };
+    subscriptions_->notify(wants, "notifications/tasks", write_modern_task_details(task, protocol::kLatestModern, server_info_));
+    return;
+  }
+  sessions_->for_each([&](Session& session) {
+    if (session.caller.session_id == task.session_id)
+      session.unsolicited->send(protocol::write_notification("notifications/tasks/status", write_legacy_task(task)));
+  });
+}
+
+}  // namespace relay::mcp

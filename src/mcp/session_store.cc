@@ -1,0 +1,65 @@
+#include "mcp/session_store.h"
+
+#include <vector>
+
+#include "base/limits.h"
+
+namespace relay::mcp {
+
+Result<void> SessionStore::add(const std::shared_ptr<Session>& session) {
+  if (sessions_.size() >= limits::kSessions) {
+    sweep();
+    if (sessions_.size() >= limits::kSessions && !end_least_used()) return fail(busy("too many sessions: try again later"));
+  }
+  session->caller.session_id = make_token(random_, 24);
+  session->last_used = clock_.mono();
+  sessions_.emplace(session->caller.session_id, session);
+  return {};
+}
+
+std::shared_ptr<Session> SessionStore::find(std::string_view id, std::string_view principal) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second->caller.principal != principal) return nullptr;
+  if (is_idle(*found->second)) {
+    end(std::string(id));
+    return nullptr;
+  }
+  found->second->last_used = clock_.mono();
+  return found->second;
+}
+
+void SessionStore::end(const std::string& id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  const std::shared_ptr<Session> session = std::move(found->second);
+  sessions_.erase(found);
+  session->end();
+}
+
+void SessionStore::end_all() {
+  for (const auto& [id, session] : std::exchange(sessions_, {})) session->end();
+}
+
+void SessionStore::sweep() {
+  std::vector<std::string> idle;
+  for (const auto& [id, session] : sessions_)
+    if (is_idle(*session)) idle.push_back(id);
+  for (const std::string& id : idle) end(id);
+}
+
+// A session whose requests still run is in use, however long they take.
+bool SessionStore::is_idle(const Session& session) const {
+  return !session.pinned && session.in_flight->size() == 0 && clock_.mono() - session.last_used > idle_;
+}
+
+// One client that opens sessions and forgets them must not lock the others out.
+bool SessionStore::end_least_used() {
+  const std::shared_ptr<Session>* oldest = nullptr;
+  for (const auto& [id, session] : sessions_)
+    if (!session->pinned && session->in_flight->size() == 0 && (!oldest || session->last_used < (*oldest)->last_used)) oldest = &session;
+  if (!oldest) return false;
+  end(std::string((*oldest)->caller.session_id));
+  return true;
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,181 @@
+#include "mcp/stdio.h"
+
+#include <deque>
+
+#include "base/bytes.h"
+#include "io/child.h"
+#include "mcp/batch_reply.h"
+#include "mcp/legacy_dispatcher.h"
+#include "mcp/modern_dispatcher.h"
+#include "mcp/session_store.h"
+#include "mcp/waker.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr std::size_t kUnwrittenBytes = 64 * limits::kMiB;  // a peer that does not read gets nothing more
+
+// Whole lines, in order, from any number of calls. One coroutine writes; what gathers meanwhile goes in one write.
+class LineWriter {
+ public:
+  LineWriter(io::Executor executor, io::asio::posix::stream_descriptor& out) : changed_(std::move(executor)), out_(out) {}
+
+  void write_line(std::string_view line) {
+    if (broken_ || pending_.size() > kUnwrittenBytes) return;
+    pending_ += line;
+    pending_ += '\n';
+    changed_.wake();
+  }
+  void close() {
+    closed_ = true;
+    changed_.wake();
+  }
+  io::Task<void> run() {
+    while (!closed_ || !pending_.empty()) {
+      if (pending_.empty()) {
+        co_await changed_.wait();
+        continue;
+      }
+      const std::string batch = std::exchange(pending_, {});
+      const auto written = co_await io::write_all(out_, batch);
+      if (!written) broken_ = true;
+      if (!written) co_return written;
+    }
+    co_return Result<void>{};
+  }
+
+ private:
+  Waker changed_;
+  io::asio::posix::stream_descriptor& out_;
+  std::string pending_;
+  bool closed_ = false;
+  bool broken_ = false;
+};
+
+class LineReply final : public Reply {
+ public:
+  explicit LineReply(std::shared_ptr<LineWriter> writer) : writer_(std::move(writer)) {}
+
+ protected:
+  void write(std::string message) override { writer_->write_line(message); }
+  void end(Answer answer) override {
+    if (!answer.text.empty()) writer_->write_line(answer.text);
+  }
+
+ private:
+  std::shared_ptr<LineWriter> writer_;
+};
+
+// One client on two pipes. It may speak both eras: a probe first, then whichever it likes.
+class StdioConnection {
+ public:
+  StdioConnection(Server& server, std::shared_ptr<LineWriter> writer, authority::Caller caller)
+      : server_(server), legacy_(server), modern_(server), writer_(std::move(writer)), caller_(std::move(caller)) {}
+
+  void take_line(std::string line) {
+    if (trim_ascii(line).empty()) return;
+    const bool is_batch = trim_ascii(line).starts_with('[');
+    auto incoming = protocol::parse_incoming(std::move(line));
+    if (!incoming) return refuse(incoming.error());
+    if (is_batch) return take_batch(*std::move(incoming));
+    auto& message = incoming->messages.front();
+    if (!message) return refuse(message.error());
+    take(*std::move(message));
+  }
+  void end() {
+    modern_in_flight_->abandon_all();
+    if (session_) server_.sessions().end(std::string(session_->caller.session_id));
+  }
+
+ private:
+  void refuse(const protocol::Refusal& refusal) { writer_->write_line(protocol::write_error(refusal.id, refusal.error)); }
+  void refuse(const protocol::Id& id, int code, std::string message) { refuse({id, {code, std::move(message), {}}}); }
+
+  void take(protocol::Message message) {
+    if (auto* request = std::get_if<protocol::Request>(&message)) {
+      if (protocol::claims_modern_era(request->params)) return take_modern(std::move(*request));
+      if (request->method == "initialize" && !session_) return initialize(*request);
+      return take_legacy(std::move(*request));
+    }
+    if (auto* notification = std::get_if<protocol::Notification>(&message)) return take_notification(*notification);
+    if (session_) session_->take_answer(std::get<protocol::Response>(std::move(message)));
+  }
+
+  void take_modern(protocol::Request request) {
+    auto reply = std::make_shared<LineReply>(writer_);
+    if (modern_in_flight_->add(request.id, reply) != InFlight::Admission::admitted)
+      return refuse(request.id, protocol::code::kInvalidRequest, "the id is in use, or too many requests run");
+    reply->track(modern_in_flight_, request.id.text());
+    modern_.handle(caller_, std::move(request), std::move(reply), nullptr);
+  }
+
+  void take_legacy(protocol::Request request) {
+    if (session_) return legacy_.handle(session_, std::move(request), std::make_shared<LineReply>(writer_));
+    if (request.method == "ping") return writer_->write_line(protocol::write_result(request.id, "{}"));
+    const bool is_probe = request.method == "server/discover";
+    refuse(request.id, is_probe ? protocol::code::kInvalidParams : protocol::code::kInvalidRequest,
+           is_probe ? "server/discover needs params._meta" : "initialize first");
+  }
+
+  void initialize(const protocol::Request& request) {
+    auto session = std::make_shared<Session>(server_.executor(), caller_, std::make_shared<LineReply>(writer_));
+    session->pinned = true;
+    session->on_end = [&server = server_](Session& ended) { release(server, ended); };
+    const auto result = legacy_.initialize(*session, request);
+    if (!result) return refuse({request.id, result.error()});
+    if (const auto added = server_.sessions().add(session); !added) return refuse({request.id, protocol::to_rpc_error(added.error())});
+    session_ = std::move(session);
+    writer_->write_line(protocol::write_result(request.id, *result));
+  }
+
+  void take_notification(const protocol::Notification& notification) {
+    if (session_) legacy_.notify(*session_, notification);
+    if (notification.method != "notifications/cancelled") return;
+    const json::value* id = json::find(notification.params, "requestId");
+    if (!id || !(id->is_string() || id->is_int64() || id->is_uint64())) return;
+    if (const auto reply = modern_in_flight_->find(protocol::Id::from_text(json::write(*id)))) reply->abandon();
+  }
+
+  void take_batch(protocol::Incoming incoming) {
+    if (!session_ || session_->revision != protocol::Revision::v2025_03_26)
+      return refuse(protocol::Id(), protocol::code::kInvalidRequest, "batches belong to revision 2025-03-26");
+    handle_batch(legacy_, session_, std::move(incoming), std::make_shared<LineReply>(writer_));
+  }
+
+  Server& server_;
+  LegacyDispatcher legacy_;
+  ModernDispatcher modern_;
+  std::shared_ptr<LineWriter> writer_;
+  authority::Caller caller_;
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<InFlight> modern_in_flight_ = std::make_shared<InFlight>();
+};
+
+}  // namespace
+
+io::Task<void> serve_stdio(Server& server, io::asio::posix::stream_descriptor& in,
+                           io::asio::posix::stream_descriptor& out, authority::Caller caller) {
+  auto writer = std::make_shared<LineWriter>(server.executor(), out);
+  StdioConnection connection(server, writer, std::move(caller));
+  io::Event written(server.executor());
+  auto write = [](std::shared_ptr<LineWriter> lines, io::Event& done) -> io::Task<void> {
+    auto result = co_await lines->run();
+    done.set();
+    co_return result;
+  };
+  io::spawn(server.executor(), write(writer, written), "stdout");
+  io::LineReader reader(in);
+  Result<void> ended;
+  while (!written.is_set()) {
+    auto line = co_await reader.read_line();
+    if (!line) ended = std::unexpected(line.error());
+    if (!line || !*line) break;
+    connection.take_line(**std::move(line));
+  }
+  connection.end();
+  writer->close();
+  RELAY_CO_CHECK(co_await written.wait());
+  co_return ended;
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,201 @@
+#include "pipeline/guarded_backend.h"
+
+#include <fmt/format.h>
+
+namespace relay::pipeline {
+
+using authority::Call;
+using protocol::Listing;
+using protocol::PromptResult;
+using protocol::ReadResult;
+using protocol::ToolResult;
+
+namespace {
+
+constexpr std::size_t kResourceBudgetBytes = limits::kKeptResultBytes;  // a reader asked for the whole of it
+
+template <class T>
+Listing<T> listing_of(std::vector<T> items) {
+  Listing<T> listing;
+  listing.items = std::make_shared<const std::vector<T>>(std::move(items));
+  return listing;
+}
+
+const json::object& arguments_of(const Call& call) {
+  static const json::object kNone;
+  const json::object* object = call.args.if_object();
+  return object ? *object : kNone;
+}
+
+void judge(Call& call, const GuardedTool& tool) {
+  const json::object& arguments = arguments_of(call);
+  call.tier = tool.classify ? std::max(tool.tier, tool.classify(arguments)) : tool.tier;
+  call.policy_text = tool.policy_text ? tool.policy_text(arguments) : json::write(call.args);
+}
+
+std::string problems_of(const ToolProvider::Entry& entry, const Call& call) {
+  if (!entry.input) return {};
+  const auto problems = entry.input->check(call.args);
+  return problems.empty() ? std::string() : fmt::format("ValidationError: {}", protocol::describe(problems));
+}
+
+// A tool that promises a schema and breaks the promise is our defect; the client must not have to find out.
+Result<ToolResult> check_output(const ToolProvider::Entry& entry, Result<ToolResult> result) {
+  if (!result || !entry.output || result->is_error || result->raw) return result;
+  if (!result->structured) return fail(internal(fmt::format("{} gave no structured result", entry.guarded.tool.name)));
+  const auto problems = entry.output->check(*result->structured);
+  if (problems.empty()) return result;
+  return fail(internal(fmt::format("{} broke its output schema: {}", entry.guarded.tool.name, protocol::describe(problems))));
+}
+
+ReadResult to_read_result(const std::string& uri, Slice slice) {
+  ReadResult result;
+  result.meta = {{"offset", slice.offset}, {"totalBytes", slice.total_bytes}};
+  if (!slice.last()) result.meta["nextOffset"] = slice.next_offset();
+  result.contents.push_back({uri, "text/plain", std::move(slice.text), {}});
+  return result;
+}
+
+GuardedResource kept_results(ResultsStore& store) {
+  GuardedResource resource{.name = "results"};
+  resource.resource_template.uri_template = "relay://results/{id}";
+  resource.resource_template.name = "results";
+  resource.resource_template.description = "What did not fit a result: ?offset=N&length=N in bytes, or ?line=N&lines=N";
+  resource.resource_template.mime_type = "text/plain";
+  resource.handler = [&store](mcp::Context& context, const Recorded& recorded, const mcp::Variables&) -> io::Task<ReadResult> {
+    const std::string uri(*json::find_string(arguments_of(recorded.call()), "uri"));
+    RELAY_CO_TRY(Slice slice, store.read(context.caller().principal, uri));
+    co_return to_read_result(uri, std::move(slice));
+  };
+  return resource;
+}
+
+}  // namespace
+
+GuardedBackend::GuardedBackend(mcp::Identity identity, Pipeline& pipeline, RandomSource& random)
+    : identity_(std::move(identity)), pipeline_(pipeline), random_(random), own_("results") {
+  own_.add_resource(kept_results(pipeline.results()));
+  toolsets_.push_back(&own_);
+}
+
+void GuardedBackend::add(Toolset& toolset) {
+  providers_.push_back(&toolset);
+  toolsets_.push_back(&toolset);
+}
+
+void GuardedBackend::report_tools_changed() {
+  if (observer_) observer_->tools_changed();
+}
+
+io::Task<Listing<protocol::Tool>> GuardedBackend::list_tools(const authority::Caller& caller) {
+  std::vector<protocol::Tool> tools;
+  for (const ToolProvider* provider : providers_) provider->append_tools(caller, tools);
+  co_return listing_of(std::move(tools));
+}
+
+io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const authority::Caller&) {
+  std::vector<protocol::Resource> resources;
+  for (const Toolset* toolset : toolsets_)
+    for (const GuardedResource& item : toolset->resources())
+      if (!item.resource.uri.empty()) resources.push_back(item.resource);
+  co_return listing_of(std::move(resources));
+}
+
+io::Task<Listing<protocol::ResourceTemplate>> GuardedBackend::list_templates(const authority::Caller&) {
+  std::vector<protocol::ResourceTemplate> templates;
+  for (const Toolset* toolset : toolsets_)
+    for (const GuardedResource& item : toolset->resources())
+      if (item.resource.uri.empty()) templates.push_back(item.resource_template);
+  co_return listing_of(std::move(templates));
+}
+
+io::Task<Listing<protocol::Prompt>> GuardedBackend::list_prompts(const authority::Caller&) {
+  std::vector<protocol::Prompt> prompts;
+  for (const Toolset* toolset : toolsets_)
+    for (const GuardedPrompt& item : toolset->prompts()) prompts.push_back(item.prompt);
+  co_return listing_of(std::move(prompts));
+}
+
+std::shared_ptr<const ToolProvider::Entry> GuardedBackend::find_entry(const authority::Caller& caller, std::string_view name) const {
+  for (const ToolProvider* provider : providers_)
+    if (auto entry = provider->find(caller, name)) return entry;
+  return nullptr;
+}
+
+std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority::Caller& caller, std::string_view name) {
+  const auto entry = find_entry(caller, name);
+  if (!entry) return nullptr;
+  return {entry, &entry->guarded.tool};
+}
+
+Call GuardedBackend::make_call(const mcp::Context& context, std::string toolset, std::string tool, json::value args) {
+  Call call;
+  call.request_id = make_id(random_, "req_");
+  call.caller = context.caller();
+  call.toolset = std::move(toolset);
+  call.tool = std::move(tool);
+  call.args = std::move(args);
+  return call;
+}
+
+io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::string name, json::object arguments) {
+  co_return co_await run_tool(context, std::move(name), std::move(arguments), {});
+}
+
+io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, const Recorded& run, std::string name, json::object arguments) {
+  co_return co_await run_tool(context, std::move(name), std::move(arguments), run.call().request_id);
+}
+
+io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::string name, json::object arguments, std::string parent) {
+  const auto entry = find_entry(context.caller(), name);
+  if (!entry) co_return fail(context.refuse(mcp::unknown_tool(name)));
+  Call call = make_call(context, entry->toolset, std::move(name), std::move(arguments));
+  call.parent = std::move(parent);
+  judge(call, entry->guarded);
+  ElicitingConfirmer confirmer(context);
+  Conditions conditions{confirmer, entry->guarded.budget_bytes, problems_of(*entry, call)};
+  Work<ToolResult> work = [&](const Recorded& recorded) -> io::Task<ToolResult> {
+    co_return check_output(*entry, co_await entry->guarded.handler(context, recorded));
+  };
+  co_return co_await pipeline_.run<ToolResult>(std::move(call), std::move(conditions), std::move(work));
+}
+
+GuardedBackend::ResourceMatch GuardedBackend::find_resource(std::string_view uri) const {
+  for (const Toolset* toolset : toolsets_) {
+    for (const GuardedResource& item : toolset->resources()) {
+      if (!item.resource.uri.empty() && item.resource.uri == uri) return {&item, {}};
+      if (!item.resource.uri.empty()) continue;
+      if (auto variables = mcp::find_variables(item.resource_template.uri_template, uri)) return {&item, std::move(*variables)};
+    }
+  }
+  return {};
+}
+
+io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
+  const ResourceMatch match = find_resource(uri);
+  if (!match.resource) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  Call call = make_call(context, "resource", "resource:" + match.resource->name, json::object{{"uri", uri}});
+  call.tier = Tier::read_only;
+  call.policy_text = uri;
+  NobodyToAsk nobody;
+  Conditions conditions{nobody, kResourceBudgetBytes, {}};
+  Work<ReadResult> work = [&](const Recorded& recorded) { return match.resource->handler(context, recorded, match.variables); };
+  co_return co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
+}
+
+io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::string name, json::object arguments) {
+  const GuardedPrompt* found = nullptr;
+  for (const Toolset* toolset : toolsets_)
+    for (const GuardedPrompt& item : toolset->prompts())
+      if (!found && item.prompt.name == name) found = &item;
+  if (!found) co_return fail(not_found(fmt::format("there is no prompt {}", name.substr(0, 200))));
+  Call call = make_call(context, "prompt", "prompt:" + name, std::move(arguments));
+  call.tier = Tier::read_only;
+  call.policy_text = json::write(call.args);
+  NobodyToAsk nobody;
+  Conditions conditions{nobody, limits::kResultBytes, {}};
+  Work<PromptResult> work = [&](const Recorded& recorded) { return found->handler(context, recorded); };
+  co_return co_await pipeline_.run<PromptResult>(std::move(call), std::move(conditions), std::move(work));
+}
+
+}  // namespace relay::pipeline

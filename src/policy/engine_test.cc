@@ -1,0 +1,207 @@
+#include "policy/engine.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "policy/grammar.h"
+
+namespace relay::policy {
+namespace {
+
+using authority::Call;
+using authority::Decision;
+using authority::Grant;
+using authority::Tier;
+using authority::Verdict;
+
+Call make_call(std::string tool, Tier tier, std::string text = {}, std::string principal = "alice") {
+  Call call;
+  call.request_id = "req_1";
+  call.tool = std::move(tool);
+  call.tier = tier;
+  call.policy_text = std::move(text);
+  call.caller.principal = std::move(principal);
+  call.args = json::object{{"x", 1}};
+  return call;
+}
+
+Engine make_engine(std::string_view policy) {
+  std::vector<Problem> problems;
+  Rules rules = read_rules(*json::parse_object(policy), "policy", problems);
+  Engine engine = Engine::make(std::move(rules), "policy", problems);
+  EXPECT_TRUE(problems.empty()) << problems.front().path << " " << problems.front().message;
+  return engine;
+}
+
+struct Row {
+  std::string_view policy;
+  Call call;
+  Verdict verdict;
+  Tier tier;
+  std::string_view ladder;
+};
+
+TEST(Engine, DecidesByTheLadder) {
+  const Row rows[] = {
+      {R"({})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only, "deny list-; rules-; mode* open; confirmation-"},
+      {R"({})", make_call("rm", Tier::irreversible), Verdict::allow, Tier::irreversible, "deny list-; rules-; mode* open; confirmation-"},
+      {R"({"deny":["curl"]})", make_call("shell_exec", Tier::reversible, "echo a\ncurl x"), Verdict::deny, Tier::reversible, "deny list* curl"},
+      {R"({"deny":["^shell_exec rm "]})", make_call("shell_exec", Tier::reversible, "rm x"), Verdict::deny, Tier::reversible, "deny list* ^shell_exec rm "},
+      {R"({"deny":["^read$"]})", make_call("read", Tier::read_only), Verdict::deny, Tier::read_only, "deny list* ^read$"},
+      {R"({"mode":"readonly"})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only, "deny list-; rules-; mode* readonly; confirmation-"},
+      {R"({"mode":"readonly"})", make_call("write", Tier::reversible), Verdict::deny, Tier::reversible, "deny list-; rules-; mode* readonly refuses tier 1"},
+      {R"({"mode":"readonly","allow":["write"]})", make_call("write", Tier::reversible), Verdict::deny, Tier::reversible, "deny list-; rules-; mode* readonly refuses tier 1"},
+      {R"({"mode":"guarded"})", make_call("write", Tier::reversible), Verdict::allow, Tier::reversible, "deny list-; rules-; mode* guarded; confirmation-"},
+      {R"({"mode":"guarded"})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful, "deny list-; rules-; mode* guarded refuses tier 2"},
+      {R"({"mode":"guarded","allow":["^up "]})", make_call("up", Tier::stateful, "a"), Verdict::allow, Tier::stateful, "deny list-; rules-; mode* guarded, allowed by ^up ; confirmation-"},
+      {R"({"mode":"guarded","allow":["up"],"deny":["up"]})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful, "deny list* up"},
+      {R"({"mode":"guarded","rules":[{"tool":"u*","effect":"allow"}]})", make_call("up", Tier::stateful), Verdict::allow, Tier::stateful, "deny list-; rules+; mode* guarded, an allow rule matched; confirmation-"},
+      {R"({"mode":"readonly","rules":[{"tool":"u*","effect":"allow"}]})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful, "deny list-; rules+; mode* readonly refuses tier 2"},
+      {R"({"rules":[{"tool":"ssh_*","client":"ci-*","effect":"deny","reason":"no hosts for CI"}]})", make_call("ssh_exec", Tier::reversible, "", "ci-7"), Verdict::deny, Tier::reversible, "deny list-; rules* deny tool=ssh_* client=ci-* (no hosts for CI)"},
+      {R"({"rules":[{"tool":"ssh_*","client":"ci-*","effect":"deny"}]})", make_call("ssh_exec", Tier::reversible), Verdict::allow, Tier::reversible, "deny list-; rules-; mode* open; confirmation-"},
+      {R"({"rules":[{"effect":"allow"},{"effect":"deny"}]})", make_call("x", Tier::read_only), Verdict::deny, Tier::read_only, "deny list-; rules* deny tool=* client=*"},
+      {R"({"mode":"guarded","rules":[{"tool":"x","effect":"confirm","tier":2}]})", make_call("x", Tier::read_only), Verdict::deny, Tier::stateful, "deny list-; rules+; mode* guarded refuses tier 2"},
+      {R"({"rules":[{"tool":"x","effect":"confirm","reason":"costly"}]})", make_call("x", Tier::read_only), Verdict::confirm, Tier::read_only, "deny list-; rules+; mode+ open; confirmation* confirm tool=x client=* (costly)"},
+      {R"({"rules":[{"tool":"x","effect":"allow","tier":0}]})", make_call("x", Tier::stateful), Verdict::allow, Tier::stateful, "deny list-; rules+; mode* open; confirmation-"},
+      {R"({"confirmTier3":true})", make_call("x", Tier::irreversible), Verdict::confirm, Tier::irreversible, "deny list-; rules-; mode+ open; confirmation* tier 3"},
+      {R"({"confirmTier3":true})", make_call("x", Tier::stateful), Verdict::allow, Tier::stateful, "deny list-; rules-; mode* open; confirmation-"},
+      {R"({"confirmTier3":true,"rules":[{"tool":"x","effect":"allow","tier":3}]})", make_call("x", Tier::read_only), Verdict::confirm, Tier::irreversible, "deny list-; rules+; mode+ open; confirmation* tier 3"},
+      {R"({"confirmTier3":true,"deny":["x"]})", make_call("x", Tier::irreversible), Verdict::deny, Tier::irreversible, "deny list* x"},
+  };
+  for (const Row& row : rows) {
+    const Decision decision = make_engine(row.policy).decide(row.call);
+    EXPECT_EQ(decision.verdict, row.verdict) << row.policy;
+    EXPECT_EQ(decision.tier, row.tier) << row.policy;
+    EXPECT_EQ(authority::compact_ladder(decision), row.ladder);
+    std::size_t deciding = 99;
+    EXPECT_EQ(authority::parse_compact_ladder(row.ladder, deciding), decision.ladder);
+    EXPECT_EQ(deciding, decision.deciding);
+    EXPECT_FALSE(decision.reason.empty());
+  }
+}
+
+TEST(Engine, ExplainsItselfToPeople) {
+  const Decision decision = make_engine(R"({"mode":"readonly"})").decide(make_call("write", Tier::reversible));
+  EXPECT_EQ(authority::describe(decision),
+            "deny at tier 1 (REVERSIBLE): readonly mode admits tier 0 only, this is tier 1\n"
+            "   1. deny list     no match\n"
+            "   2. rules         no match\n"
+            "-> 3. mode          matched  readonly refuses tier 1\n");
+  EXPECT_EQ(denied_text(decision), "[DENIED tier 1 (REVERSIBLE): readonly mode admits tier 0 only, this is tier 1]");
+}
+
+TEST(Engine, CollectsEveryProblemAndThenAdmitsNothing) {
+  std::vector<Problem> problems;
+  Rules rules = read_rules(*json::parse_object(R"({"mode":"opne","deny":["(",7],"allow":["[z-a]"],"confirmTtlSeconds":1,
+      "rules":[{"effect":"maybe","tier":9,"toool":"x"},5]})"), "policy", problems);
+  Engine engine = Engine::make(std::move(rules), "policy", problems);
+  std::vector<std::string> paths;
+  for (const Problem& problem : problems) paths.push_back(problem.path);
+  for (const char* path : {"policy.mode", "policy.deny[1]", "policy.deny[0]", "policy.allow[0]", "policy.confirmTtlSeconds",
+                           "policy.rules[0].effect", "policy.rules[0].tier", "policy.rules[0].toool", "policy.rules[1]"})
+    EXPECT_NE(std::ranges::find(paths, path), paths.end()) << path;
+  EXPECT_EQ(engine.decide(make_call("read", Tier::read_only)).verdict, Verdict::deny);
+}
+
+// Random policies over a small alphabet, so that rules and calls really meet.
+TEST(Engine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
+  std::mt19937 random(7);
+  const auto pick = [&](auto... items) {
+    const std::string choices[] = {std::string(items)...};
+    return choices[random() % sizeof...(items)];
+  };
+  for (int round = 0; round < 3000; ++round) {
+    Rules rules;
+    rules.mode = static_cast<Mode>(random() % 3);
+    rules.confirm_tier3 = random() % 2;
+    if (random() % 2) rules.allow.push_back(pick("a", "b", "."));
+    for (unsigned i = random() % 4; i > 0; --i)
+      rules.rules.push_back({pick("a", "b", "*", ""), pick("alice", "b*", ""), static_cast<Effect>(random() % 3), authority::find_tier(static_cast<int>(random() % 5)), ""});
+    const Call call = make_call(pick("a", "b"), static_cast<Tier>(random() % 4), pick("a", "b", "c"));
+    std::vector<Problem> problems;
+    const Decision before = Engine::make(rules, "p", problems).decide(call);
+    EXPECT_GE(before.tier, call.tier);
+    Rules with_deny = rules;
+    with_deny.deny.push_back(pick("a", "b", "c"));
+    const Decision after = Engine::make(with_deny, "p", problems).decide(call);
+    if (before.verdict != Verdict::allow) {
+      EXPECT_NE(after.verdict, Verdict::allow);
+    }
+    const std::string probe = call.tool + " " + call.policy_text;
+    if (probe.find(with_deny.deny[0]) != std::string::npos) {
+      EXPECT_EQ(after.verdict, Verdict::deny);
+    }
+    Rules with_rule = rules;
+    with_rule.rules.push_back({pick("a", "b", ""), pick("alice", ""), Effect::deny, std::nullopt, ""});
+    if (before.verdict == Verdict::deny) {
+      EXPECT_EQ(Engine::make(with_rule, "p", problems).decide(call).verdict, Verdict::deny);
+    }
+  }
+}
+
+struct Fixture {
+  FakeClock clock;
+  FakeRandom random;
+  Broker broker{clock, random, std::chrono::seconds(120)};
+  Engine engine = make_engine(R"({"confirmTier3":true})");
+};
+
+TEST(Confirmation, ATokenConfirmsTheExactCallOnce) {
+  Fixture f;
+  const Call call = make_call("rm", Tier::irreversible, "rm -rf /x");
+  EXPECT_TRUE(std::holds_alternative<Refusal>(f.engine.admit(call)));
+  const Challenge challenge = f.broker.plan(call);
+  EXPECT_EQ(challenge.token.size(), 22U);
+  EXPECT_FALSE(f.broker.consume(call));  // not armed
+  EXPECT_FALSE(f.broker.arm("nonsense", call.caller));
+  EXPECT_FALSE(f.broker.arm(challenge.token, make_call("rm", Tier::irreversible, "", "mallory").caller));
+  EXPECT_TRUE(f.broker.arm(challenge.token, call.caller));
+  Call other_text = call;
+  other_text.policy_text = "rm -rf /y";
+  Call other_args = call;
+  other_args.args = json::object{{"x", 2}};
+  Call other_client = call;
+  other_client.caller.principal = "mallory";
+  for (const Call& other : {other_text, other_args, other_client}) EXPECT_FALSE(f.broker.consume(other));
+  auto confirmed = f.broker.consume(call);
+  ASSERT_TRUE(confirmed);
+  EXPECT_FALSE(f.broker.consume(call));
+  Admission admission = f.engine.admit_confirmed(call, std::move(*confirmed));
+  ASSERT_TRUE(std::holds_alternative<Grant>(admission));
+  EXPECT_EQ(std::get<Grant>(admission).decision().ladder.back().detail, "tier 3, confirmed by token");
+}
+
+TEST(Confirmation, DoesNotConfirmAnotherCallNorBeatADeny) {
+  Fixture f;
+  const Call call = make_call("rm", Tier::irreversible, "a");
+  Call other = call;
+  other.policy_text = "b";
+  auto confirmed = f.broker.accept(call, Answer::agreed);
+  EXPECT_TRUE(std::holds_alternative<Refusal>(f.engine.admit_confirmed(other, std::move(*confirmed))));
+  confirmed = f.broker.accept(call, Answer::agreed);
+  const Engine denying = make_engine(R"({"confirmTier3":true,"deny":["rm"]})");
+  EXPECT_TRUE(std::holds_alternative<Refusal>(denying.admit_confirmed(call, std::move(*confirmed))));
+  EXPECT_FALSE(f.broker.accept(call, Answer::declined));
+  EXPECT_FALSE(f.broker.accept(call, Answer::unanswered));
+}
+
+TEST(Confirmation, TokensExpireAndAreBounded) {
+  Fixture f;
+  const Call call = make_call("rm", Tier::irreversible);
+  const Challenge challenge = f.broker.plan(call);
+  f.clock.advance(std::chrono::seconds(119));
+  EXPECT_TRUE(f.broker.arm(challenge.token, call.caller));
+  f.clock.advance(std::chrono::seconds(1));
+  EXPECT_FALSE(f.broker.consume(call));
+  SystemRandom random;
+  Broker broker(f.clock, random, std::chrono::seconds(60));
+  for (int i = 0; i < 1000; ++i) (void)broker.plan(call);
+  EXPECT_EQ(broker.pending(), 256U);
+  EXPECT_EQ(confirm_required_text(f.engine.decide(call), {"TOK", std::chrono::seconds(60)}),
+            "[CONFIRM REQUIRED tier 3 (IRREVERSIBLE): this cannot be undone; nothing has run. If this is really wanted, call "
+            "operation_confirm with token=\"TOK\", then issue exactly the same call again, within 60s.]");
+}
+
+}  // namespace
+}  // namespace relay::policy

@@ -1,0 +1,121 @@
+#include "policy/filesystem_policy.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "policy/policy_reader.h"
+
+namespace relay::policy {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+std::optional<Paths> read_paths(BlockReader& reader, std::string_view key) {
+  const auto texts = reader.texts(key);
+  if (!texts) return std::nullopt;
+  Paths paths;
+  for (std::size_t i = 0; i < texts->size(); ++i) {
+    auto path = normalise_path((*texts)[i]);
+    if (!path) reader.complain(fmt::format("{}[{}]", key, i), path.error().message);
+    if (path) paths.push_back(std::move(*path));
+  }
+  return paths;
+}
+
+bool below_any(std::string_view path, const Paths& roots) {
+  return std::ranges::any_of(roots, [&](const std::string& root) { return is_below(path, root); });
+}
+
+void add_once(Paths& paths, const std::string& path) {
+  if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+}
+
+// The deeper of two roots, when one is below the other.
+Paths intersect_roots(const Paths& server, const Paths& client) {
+  Paths out;
+  for (const std::string& a : server) {
+    for (const std::string& b : client) {
+      if (is_below(b, a)) {
+        add_once(out, b);
+      } else if (is_below(a, b)) {
+        add_once(out, a);
+      }
+    }
+  }
+  return out;
+}
+
+Paths united(Paths first, const Paths& second) {
+  for (const std::string& path : second) add_once(first, path);
+  return first;
+}
+
+void report(std::string_view name, const Paths& server, const Paths& asked, std::vector<std::string>& widening) {
+  for (const std::string& path : asked)
+    if (!below_any(path, server)) widening.push_back(fmt::format("filesystem.{}: {} is more than the server allows", name, path));
+}
+
+}  // namespace
+
+Result<std::string> normalise_path(std::string_view path) {
+  if (!path.starts_with('/')) return fail(invalid("must be an absolute path"));
+  if (path.find('\0') != std::string_view::npos) return fail(invalid("has a NUL in it"));
+  std::string out;
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const std::string_view part = path.substr(0, path.find('/'));
+    path.remove_prefix(part.size());
+    if (part == "..") return fail(invalid("has \"..\" in it"));
+    if (part.empty() || part == ".") continue;
+    out += '/';
+    out += part;
+  }
+  return out.empty() ? std::string("/") : out;
+}
+
+bool is_below(std::string_view path, std::string_view root) {
+  if (root == "/" || path == root) return true;
+  return path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/';
+}
+
+FilesystemRequest read_filesystem(const json::object& block, std::string_view path, std::vector<Problem>& problems) {
+  constexpr std::array<std::string_view, 3> kKnown{"readonly", "writable", "denied"};
+  BlockReader reader(block, path, problems);
+  reader.expect_only(kKnown);
+  return {read_paths(reader, "readonly"), read_paths(reader, "writable"), read_paths(reader, "denied")};
+}
+
+FilesystemPolicy apply_defaults(const FilesystemRequest& request) {
+  const FilesystemPolicy defaults;
+  return {request.readonly.value_or(defaults.readonly), request.writable.value_or(defaults.writable),
+          request.denied.value_or(defaults.denied)};
+}
+
+// What is writable is readable too, so the readable side of each party is both of its lists.
+Narrowed<FilesystemPolicy> intersect(const FilesystemPolicy& server, const FilesystemRequest& client) {
+  const Paths server_readable = united(server.readonly, server.writable);
+  const Paths asked_writable = client.writable.value_or(server.writable);
+  const Paths asked_readable = united(client.readonly.value_or(server.readonly), asked_writable);
+  Narrowed<FilesystemPolicy> result;
+  if (client.readonly) report("readonly", server_readable, *client.readonly, result.widening);
+  if (client.writable) report("writable", server.writable, *client.writable, result.widening);
+  result.policy.readonly = intersect_roots(server_readable, asked_readable);
+  result.policy.writable = intersect_roots(server.writable, asked_writable);
+  result.policy.denied = united(server.denied, client.denied.value_or(Paths{}));
+  return result;
+}
+
+bool may_read(const FilesystemPolicy& policy, std::string_view path) {
+  const auto normal = normalise_path(path);
+  if (!normal || below_any(*normal, policy.denied)) return false;
+  return below_any(*normal, policy.readonly) || below_any(*normal, policy.writable);
+}
+
+bool may_write(const FilesystemPolicy& policy, std::string_view path) {
+  const auto normal = normalise_path(path);
+  return normal && !below_any(*normal, policy.denied) && below_any(*normal, policy.writable);
+}
+
+}  // namespace relay::policy

@@ -1,0 +1,166 @@
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "policy/filesystem_policy.h"
+#include "policy/limits_policy.h"
+#include "policy/network_policy.h"
+
+namespace relay::policy {
+namespace {
+
+NetworkRequest network(std::string_view text) {
+  std::vector<Problem> problems;
+  NetworkRequest request = read_network(*json::parse_object(text), "network", problems);
+  EXPECT_TRUE(problems.empty()) << problems.front().message;
+  return request;
+}
+
+std::vector<std::string> texts(const std::vector<HostPattern>& patterns) {
+  std::vector<std::string> out;
+  for (const HostPattern& pattern : patterns) out.push_back(to_text(pattern));
+  return out;
+}
+
+TEST(Intersection, OfAllowListsKeepsTheNarrowerOfEachPair) {
+  struct Row {
+    std::string_view server, client;
+    std::vector<std::string> allowed;
+    std::size_t widening;
+  };
+  const Row rows[] = {
+      {R"(["*.github.com"])", R"(["api.github.com"])", {"api.github.com"}, 0},
+      {R"(["api.github.com"])", R"(["*.github.com"])", {"api.github.com"}, 1},
+      {R"(["*"])", R"(["a.test"])", {"a.test"}, 0},
+      {R"(["a.test"])", R"(["*"])", {"a.test"}, 1},
+      {R"([])", R"(["*"])", {}, 1},
+      {R"(["a.test"])", R"(["b.test"])", {}, 1},
+      {R"(["a.test"])", R"([])", {}, 0},
+      {R"(["*.x.test"])", R"(["*.a.x.test","x.test"])", {"*.a.x.test", "x.test"}, 0},
+      {R"(["*.a.x.test"])", R"(["*.x.test"])", {"*.a.x.test"}, 1},
+      {R"(["a.test:443"])", R"(["a.test"])", {"a.test:443"}, 1},
+      {R"(["a.test"])", R"(["a.test:443"])", {"a.test:443"}, 0},
+      {R"(["a.test:80"])", R"(["a.test:443"])", {}, 1},
+      {R"(["a.test","*.b.test"])", R"(["*"])", {"a.test", "*.b.test"}, 1},
+      {R"(["evilx.test"])", R"(["*.x.test"])", {}, 1},
+  };
+  for (const Row& row : rows) {
+    const NetworkPolicy server = apply_defaults(network(fmt::format(R"({{"allowedDomains":{}}})", row.server)));
+    const auto result = intersect(server, network(fmt::format(R"({{"allowedDomains":{}}})", row.client)));
+    EXPECT_EQ(texts(result.policy.allowed), row.allowed) << row.server << " " << row.client;
+    EXPECT_EQ(result.widening.size(), row.widening) << row.server << " " << row.client;
+  }
+}
+
+TEST(Intersection, DenyListsUniteNumbersShrinkSwitchesHarden) {
+  const NetworkPolicy server = apply_defaults(network(R"({"allowedDomains":["*"],"deniedDomains":["evil.com"],"maxBodyBytes":100,"maxRedirects":3})"));
+  const auto result = intersect(server, network(R"({"allowedDomains":["evil.com"],"deniedDomains":["b.test"],"denyIpLiterals":false,"blockPrivateRanges":false,"maxBodyBytes":500,"maxRedirects":1})"));
+  EXPECT_EQ(texts(result.policy.denied), (std::vector<std::string>{"evil.com", "b.test"}));
+  EXPECT_TRUE(result.policy.deny_ip_literals);
+  EXPECT_TRUE(result.policy.block_private_ranges);
+  EXPECT_EQ(result.policy.max_body_bytes, 100);
+  EXPECT_EQ(result.policy.max_redirects, 1);
+  EXPECT_EQ(result.widening.size(), 4U);
+  EXPECT_FALSE(check_url(result.policy, "https://evil.com/"));
+  EXPECT_EQ(intersect(server, NetworkRequest{}).policy, server);
+}
+
+TEST(Network, AFreshPolicyReachesNothing) {
+  EXPECT_FALSE(check_url(NetworkPolicy{}, "https://example.com"));
+  NetworkPolicy open;
+  open.allowed.push_back(*parse_host_pattern("*"));
+  EXPECT_TRUE(check_url(open, "https://example.com"));
+  EXPECT_FALSE(check_url(open, "https://u:p@example.com"));
+  for (const char* url : {"http://93.184.216.34", "http://2130706433", "http://[::1]"}) EXPECT_FALSE(check_url(open, url)) << url;
+  open.deny_ip_literals = false;
+  EXPECT_TRUE(check_url(open, "http://93.184.216.34"));
+  for (const char* url : {"http://127.1", "http://169.254.169.254/latest", "http://[::ffff:10.0.0.1]", "http://0"}) EXPECT_FALSE(check_url(open, url)) << url;
+  EXPECT_EQ(check_address(open, *find_address("10.1.2.3")).error().kind, ErrorKind::denied);
+  open.block_private_ranges = false;
+  EXPECT_TRUE(check_address(open, *find_address("10.1.2.3")));
+}
+
+TEST(Intersection, NeverReachesWhatEitherSideDoesNot) {
+  std::mt19937 random(11);
+  const std::string_view names[] = {"*", "a.test", "*.a.test", "x.a.test", "*.x.a.test", "b.test:443", "*.b.test", "*:443", "*.test", "c.b.test:80"};
+  const std::string_view urls[] = {"http://a.test", "https://a.test", "http://x.a.test", "https://y.x.a.test", "https://b.test", "http://b.test", "http://c.b.test", "https://q.test", "http://q.other"};
+  const auto some = [&] {
+    std::vector<HostPattern> patterns;
+    for (unsigned i = random() % 4; i > 0; --i) patterns.push_back(*parse_host_pattern(names[random() % std::size(names)]));
+    return patterns;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    NetworkPolicy server;
+    server.allowed = some();
+    server.denied = some();
+    NetworkRequest client;
+    if (random() % 4) client.allowed = some();
+    if (random() % 2) client.denied = some();
+    const NetworkPolicy alone{client.allowed.value_or(std::vector{*parse_host_pattern("*")}), client.denied.value_or(std::vector<HostPattern>{})};
+    const auto both = intersect(server, client);
+    for (const std::string_view url : urls) {
+      const bool reaches = check_url(both.policy, url).has_value();
+      EXPECT_EQ(reaches, check_url(server, url).has_value() && check_url(alone, url).has_value()) << url;
+    }
+  }
+}
+
+TEST(Limits, TakeTheMinimumAndReportMore) {
+  std::vector<Problem> problems;
+  const auto request = read_limits(*json::parse_object(R"({"timeoutMs":30000,"memMb":512})"), "limits", problems);
+  const auto result = intersect(LimitsPolicy{}, request);
+  EXPECT_EQ(result.policy, (LimitsPolicy{30000, 256, 1048576}));
+  EXPECT_EQ(result.widening, std::vector<std::string>{"limits.memMb: 512 is over the server's 256"});
+  read_limits(*json::parse_object(R"({"timeoutMs":0,"memMB":1})"), "limits", problems);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].message, "is not known; did you mean \"memMb\"?");
+}
+
+FilesystemRequest files(std::string_view text) {
+  std::vector<Problem> problems;
+  FilesystemRequest request = read_filesystem(*json::parse_object(text), "filesystem", problems);
+  EXPECT_TRUE(problems.empty());
+  return request;
+}
+
+TEST(Filesystem, ComparesComponentsAndDenies) {
+  FilesystemPolicy policy;
+  policy.denied = {"/host/project/.git"};
+  EXPECT_TRUE(may_write(policy, "/tmp"));
+  EXPECT_TRUE(may_write(policy, "/tmp//a/./b"));
+  EXPECT_FALSE(may_write(policy, "/tmpfoo"));
+  EXPECT_FALSE(may_write(policy, "/tmp/../etc"));
+  EXPECT_FALSE(may_write(policy, "tmp"));
+  EXPECT_TRUE(may_read(policy, "/host/project/.gitignore"));
+  EXPECT_FALSE(may_read(policy, "/host/project/.git/config"));
+  EXPECT_FALSE(may_read(policy, std::string_view("/tmp\0x", 6)));
+}
+
+TEST(Filesystem, IntersectionIsNeverWiderThanEitherSide) {
+  const auto result = intersect(FilesystemPolicy{}, files(R"({"readonly":["/host"],"writable":["/tmp/a","/etc"],"denied":["/host/x"]})"));
+  EXPECT_EQ(result.policy.writable, std::vector<std::string>{"/tmp/a"});
+  EXPECT_EQ(result.widening.size(), 1U);
+  EXPECT_FALSE(may_read(result.policy, "/tmp/b"));
+  EXPECT_FALSE(may_read(result.policy, "/host/x/y"));
+  std::mt19937 random(3);
+  const std::string_view roots[] = {"/", "/tmp", "/tmp/a", "/out", "/host", "/host/p"};
+  const std::string_view paths[] = {"/", "/tmp", "/tmp/a/b", "/tmpx", "/out/z", "/host/p/q", "/host/r"};
+  const auto some = [&] {
+    std::vector<std::string> out;
+    for (unsigned i = random() % 3; i > 0; --i) out.emplace_back(roots[random() % std::size(roots)]);
+    return out;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const FilesystemPolicy server{some(), some(), some()};
+    const FilesystemRequest client{some(), some(), some()};
+    const FilesystemPolicy alone{*client.readonly, *client.writable, *client.denied};
+    const auto both = intersect(server, client);
+    for (const std::string_view path : paths) {
+      EXPECT_EQ(may_write(both.policy, path), may_write(server, path) && may_write(alone, path)) << path;
+      EXPECT_EQ(may_read(both.policy, path), may_read(server, path) && may_read(alone, path)) << path;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace relay::policy

@@ -1,0 +1,162 @@
+#include "protocol/jsonrpc.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace relay::protocol {
+namespace {
+
+using testing::HasSubstr;
+
+Request parse_request(std::string text) {
+  auto message = parse_message(std::move(text));
+  EXPECT_TRUE(message.has_value()) << message.error().error.message;
+  return std::get<Request>(*std::move(message));
+}
+
+Refusal parse_refusal(std::string text) {
+  const auto message = parse_message(std::move(text));
+  EXPECT_FALSE(message.has_value());
+  return message ? Refusal{} : message.error();
+}
+
+TEST(JsonRpc, RequestKeepsItsText) {
+  const Request request =
+      parse_request(R"( {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"n":1.50,"big":12345678901234567890123}}} )");
+  EXPECT_EQ(request.id.text(), "7");
+  EXPECT_EQ(request.method, "tools/call");
+  EXPECT_EQ(request.arguments_text(), R"({"n":1.50,"big":12345678901234567890123})");
+}
+
+TEST(JsonRpc, RequestWithoutParamsHasEmptyOnes) {
+  const Request request = parse_request(R"({"jsonrpc":"2.0","id":"a","method":"ping"})");
+  EXPECT_TRUE(request.params.empty());
+  EXPECT_EQ(request.params_text(), "{}");
+  EXPECT_EQ(request.arguments_text(), "{}");
+  EXPECT_TRUE(request.meta().empty());
+}
+
+TEST(JsonRpc, IdsAreEchoedAsTheyWereSpelled) {
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":0,"method":"m"})").id.text(), "0");
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":-5,"method":"m"})").id.text(), "-5");
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":1.0,"method":"m"})").id.text(), "1.0");
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"m"})").id.text(), "18446744073709551615");
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":"é\"x","method":"m"})").id.text(), "\"é\\\"x\"");
+}
+
+TEST(JsonRpc, WrongIdsAreRefused) {
+  for (const char* id : {"1.5", "1e400", "true", "null", "[1]", "{}", "123456789012345678901234567890"}) {
+    const Refusal refusal = parse_refusal(std::string(R"({"jsonrpc":"2.0","method":"m","id":)") + id + "}");
+    EXPECT_TRUE(refusal.error.code == code::kInvalidRequest || refusal.error.code == code::kParseError) << id;
+    EXPECT_TRUE(refusal.id.is_null()) << id;
+  }
+}
+
+TEST(JsonRpc, HugeIdIsRefused) {
+  const std::string id(limits::kIdBytes + 1, 'x');
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","method":"m","id":")" + id + "\"}").error.code, code::kInvalidRequest);
+  const std::string fits(limits::kIdBytes, 'x');
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","method":"m","id":")" + fits + "\"}").id.text().size(), fits.size() + 2);
+}
+
+TEST(JsonRpc, DuplicateMembersAreRefusedAtAnyDepth) {
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"id":2,"method":"m"})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"arguments":{"path":"a","path":"b"}}})").error.code,
+            code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[{"x":1,"x":1}]}})").error.code, code::kInvalidRequest);
+}
+
+TEST(JsonRpc, ColonsAndQuotesInStringsAreNoMembers) {
+  const Request request = parse_request(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a\"b":"c:d\\","e":":"}})");
+  EXPECT_EQ(request.params.size(), 2u);
+}
+
+TEST(JsonRpc, NotUtf8IsAParseError) {
+  EXPECT_EQ(parse_refusal("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\xff\"}").error.code, code::kParseError);
+  EXPECT_EQ(parse_refusal("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}").error.code, code::kParseError);
+}
+
+TEST(JsonRpc, DeepNestingIsAParseError) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + deep + "}}").error.code, code::kParseError);
+}
+
+TEST(JsonRpc, WrongTypesAreRefusedWithTheId) {
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":7})").id.text(), "3");
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":"m","params":[1]})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":"m","params":{"_meta":1}})").error.code, code::kInvalidParams);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"1.0","id":3,"method":"m"})").id.text(), "3");
+  EXPECT_EQ(parse_refusal(R"({"id":3,"method":"m"})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"("text")").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal("{").error.code, code::kParseError);
+  EXPECT_EQ(parse_refusal("").error.code, code::kParseError);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0"} {"jsonrpc":"2.0"})").error.code, code::kParseError);
+}
+
+TEST(JsonRpc, NotificationHasNoId) {
+  const auto message = parse_message(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  ASSERT_TRUE(message);
+  EXPECT_EQ(std::get<Notification>(*message).method, "notifications/initialized");
+}
+
+TEST(JsonRpc, ResponseIsAResultOrAnError) {
+  const auto result = parse_message(R"({"jsonrpc":"2.0","id":"a","result":{"x":1.0}})");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(std::get<Response>(*result).result_text(), R"({"x":1.0})");
+  const auto error = parse_message(R"({"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":[1]}})");
+  ASSERT_TRUE(error);
+  const auto& failure = std::get<Response>(*error).outcome.error();
+  EXPECT_EQ(failure.code, -1);
+  EXPECT_EQ(failure.message, "no");
+  EXPECT_TRUE(failure.data->is_array());
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"x"}})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"y"}})").error.code, code::kInvalidRequest);
+}
+
+TEST(JsonRpc, ErrorResponseMayHaveANullId) {
+  const auto error = parse_message(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}})");
+  ASSERT_TRUE(error);
+  EXPECT_TRUE(std::get<Response>(*error).id.is_null());
+}
+
+TEST(JsonRpc, BatchKeepsGoodAndBadElementsApart) {
+  const auto incoming = parse_incoming(R"([{"jsonrpc":"2.0","id":1,"method":"a"}, 7, {"jsonrpc":"2.0","method":"b"}])");
+  ASSERT_TRUE(incoming);
+  EXPECT_TRUE(incoming->is_batch);
+  ASSERT_EQ(incoming->messages.size(), 3u);
+  EXPECT_EQ(std::get<Request>(*incoming->messages[0]).text, R"({"jsonrpc":"2.0","id":1,"method":"a"})");
+  EXPECT_EQ(incoming->messages[1].error().error.code, code::kInvalidRequest);
+  EXPECT_TRUE(std::holds_alternative<Notification>(*incoming->messages[2]));
+}
+
+TEST(JsonRpc, BatchBombsAreRefusedAsAWhole) {
+  EXPECT_FALSE(parse_incoming("[]"));
+  std::string bomb = "[";
+  for (std::size_t i = 0; i <= limits::kBatchMessages; ++i) bomb += std::string(i ? "," : "") + R"({"jsonrpc":"2.0","id":1,"method":"a"})";
+  const auto incoming = parse_incoming(bomb + "]");
+  ASSERT_FALSE(incoming);
+  EXPECT_EQ(incoming.error().error.code, code::kInvalidRequest);
+  EXPECT_THAT(incoming.error().error.message, HasSubstr("at most"));
+}
+
+TEST(JsonRpc, WritesWhatItParses) {
+  EXPECT_EQ(write_result(Id::string("a"), "{}"), R"({"jsonrpc":"2.0","id":"a","result":{}})");
+  EXPECT_EQ(write_error(Id(), {-32600, "no \"x\"\n", {}}), R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no \"x\"\n"}})");
+  EXPECT_EQ(write_notification("n", {}), R"({"jsonrpc":"2.0","method":"n"})");
+  EXPECT_EQ(write_request(Id::number(1), "m", "{}"), R"({"jsonrpc":"2.0","id":1,"method":"m","params":{}})");
+}
+
+TEST(JsonRpc, QuotingAgreesWithTheParser) {
+  std::string all;
+  for (int c = 0; c < 128; ++c) all += static_cast<char>(c);
+  all += "é€𝄞";
+  std::string quoted;
+  append_quoted(quoted, all);
+  const auto parsed = json::parse(quoted);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(json::view(parsed->get_string()), all);
+}
+
+}  // namespace
+}  // namespace relay::protocol

@@ -1,0 +1,132 @@
+#include "tools/code_tools.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+
+namespace relay::tools {
+namespace {
+
+using executors::Language;
+using protocol::ToolResult;
+
+constexpr std::string_view kDescription =
+    "Run {0} in a fresh sandbox; returns stdout, stderr and the value of the last expression. Top-level await works. Files: /tmp, /out "
+    "(kept, listed as artifacts), /host/<mount>. display(path|bytes) returns an image.{1}";
+
+// Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
+class StreamingObserver final : public executors::RunObserver {
+ public:
+  StreamingObserver(mcp::Context& context, Language language) : context_(context), logger_(fmt::format("run_{}", executors::name_of(language))) {}
+
+  void on_stdout(std::string_view bytes) override { pass_on("stdout", bytes); }
+  void on_stderr(std::string_view bytes) override { pass_on("stderr", bytes); }
+  void on_progress(std::string_view text) override { context_.progress(++steps_, {}, text); }
+
+ private:
+  void pass_on(std::string_view stream, std::string_view bytes) {
+    const std::string text = to_valid_utf8(utf8_prefix(bytes, limits::kStreamedBytes));
+    context_.progress(++steps_, {}, text);
+    context_.log(protocol::LogLevel::info, logger_, json::object{{"stream", stream}, {"text", text}});
+  }
+
+  mcp::Context& context_;
+  std::string logger_;
+  double steps_ = 0;
+};
+
+executors::RunRequest make_request(const CodeWorld& world, capsule::Capsule capsule, CodeRun run, const RunPolicy& policy) {
+  executors::RunRequest request;
+  request.run_id = make_id(world.random, "run_");
+  request.capsule = std::move(capsule);
+  request.key = world.capsules.keys().current().public_key().spki_base64();
+  request.stdin_bytes = std::move(run.arguments.stdin_text);
+  if (!run.arguments.session.empty()) request.session = executors::SessionKey{run.principal, run.arguments.session};
+  request.session_start = run.arguments.session_start;
+  request.limits = policy.limits;
+  if (run.arguments.timeout) request.limits.timeout = std::min(request.limits.timeout, *run.arguments.timeout);
+  return request;
+}
+
+capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, std::optional<capsule::DepsLayer> packages) {
+  return {.language = run.language,
+          .code = run.arguments.code,
+          .argv = run.arguments.args,
+          .env = run.arguments.env,
+          .cwd = run.arguments.cwd,
+          .policy = policy.to_json(),
+          .deps = std::move(packages)};
+}
+
+Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy) {
+  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree(run.principal));
+  if (!policy.filesystem) return tree;
+  RELAY_TRY(vfs::PathPolicy narrower, vfs::PathPolicy::parse(*policy.filesystem));
+  return std::make_shared<vfs::Tree>(tree->narrowed(std::move(narrower)));
+}
+
+io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
+  const json::object& arguments = recorded.call().args.as_object();
+  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal};
+  if (run.arguments.executor == "browser")
+    co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
+  StreamingObserver observer(context, language);
+  RELAY_CO_TRY(const FinishedRun finished, co_await run_code(*world, recorded, std::move(run), observer));
+  co_return run_result(finished);
+}
+
+protocol::Tool describe_tool(Language language) {
+  const bool js = language == Language::js;
+  protocol::Tool tool;
+  tool.name = js ? "run_js" : "run_py";
+  tool.description = fmt::format(fmt::runtime(kDescription), js ? "JavaScript (ES modules)" : "Python 3.14", js ? " fetch for allowed hosts." : "");
+  tool.input_schema = protocol::JsonText::trusted(std::string(code_input_schema(language)));
+  tool.output_schema = protocol::JsonText::trusted(std::string(code_output_schema()));
+  tool.annotations.open_world = false;
+  tool.annotations.destructive = false;
+  return tool;
+}
+
+}  // namespace
+
+io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded&, CodeRun run, executors::RunObserver& observer) {
+  RELAY_CO_TRY(NarrowedPolicy narrowed, narrow(world.policy, run.arguments.policy));
+  RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, run, narrowed.policy));
+  std::optional<capsule::DepsLayer> packages;
+  if (world.resolve_packages) {
+    auto report = [&observer](std::string text) { observer.on_progress(text); };
+    RELAY_CO_TRY(packages, co_await world.resolve_packages(run.language, run.arguments.packages, std::move(report)));
+  }
+  RELAY_CO_TRY(capsule::Capsule sealed, world.capsules.build(make_build(run, narrowed.policy, std::move(packages))));
+  if (world.keep_capsule) world.keep_capsule(sealed);
+
+  auto network = world.make_network ? world.make_network(narrowed.policy) : nullptr;
+  auto host = std::make_shared<RunHost>(world.pool, std::move(tree), std::move(network));
+  executors::RunRequest request = make_request(world, std::move(sealed), std::move(run), narrowed.policy);
+  FinishedRun finished;
+  finished.run_id = request.run_id;
+  finished.notes = std::move(narrowed.notes);
+  RELAY_CO_TRY(finished.outcome, co_await world.local.run(std::move(request), host, observer));
+  if (!finished.outcome.session_note.empty()) finished.notes.push_back(finished.outcome.session_note);
+  RELAY_CO_TRY(finished.artifacts, co_await host->artifacts());
+  finished.displayed = host->take_displayed();
+  co_return finished;
+}
+
+Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const CodeWorld> world) {
+  for (const Language language : {Language::js, Language::py}) {
+    pipeline::GuardedTool guarded;
+    guarded.tool = describe_tool(language);
+    guarded.tier = authority::Tier::reversible;
+    guarded.policy_text = code_policy_text;
+    guarded.handler = [world, language](mcp::Context& context, const authority::Recorded& recorded) {
+      return call_code_tool(world, language, context, recorded);
+    };
+    RELAY_CHECK(toolset.add_tool(std::move(guarded)));
+  }
+  return {};
+}
+
+}  // namespace relay::tools

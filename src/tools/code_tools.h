@@ -1,0 +1,44 @@
+// run_js and run_py: from the arguments of a call to a capsule, a run and a result.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/random.h"
+#include "capsule/builder.h"
+#include "executors/local_executor.h"
+#include "io/thread_pool.h"
+#include "pipeline/guarded_backend.h"
+#include "tools/code_arguments.h"
+#include "tools/run_host.h"
+#include "tools/run_policy.h"
+#include "vfs/workspace.h"
+
+namespace relay::tools {
+
+/// What running code needs of the world. Everything outlives the tools.
+struct CodeWorld {
+  executors::LocalExecutor& local;
+  capsule::CapsuleBuilder& capsules;
+  vfs::Trees& trees;
+  io::ThreadPool& pool;
+  RandomSource& random;
+  RunPolicy policy;  // the server's side of every run
+  std::function<std::shared_ptr<RunNetwork>(const RunPolicy&)> make_network;  // null: no run has a network
+  std::function<io::Task<std::optional<capsule::DepsLayer>>(executors::Language, const json::object& packages, std::function<void(std::string)> progress)> resolve_packages;
+  std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
+};
+
+/// One run, whoever asks for it: a tool call or the command line.
+struct CodeRun {
+  executors::Language language = executors::Language::js;
+  CodeArguments arguments;
+  std::string principal;  // whose named sessions and workspace
+};
+
+/// Runs it and collects what there is to tell. The record is the permission: without one nothing runs.
+io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run, executors::RunObserver& observer);
+
+Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const CodeWorld> world);
+
+}  // namespace relay::tools

@@ -1,0 +1,73 @@
+#include "tools/file_uri.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace relay::tools {
+namespace {
+
+constexpr std::string_view kPrefix = "relay://files/";
+
+bool is_unreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+}  // namespace
+
+std::string uri_of_file(std::string_view tree_path) {
+  while (tree_path.starts_with('/')) tree_path.remove_prefix(1);
+  std::string uri(kPrefix);
+  for (const char c : tree_path) {
+    if (is_unreserved(c)) {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return uri;
+}
+
+std::optional<std::string> find_file_of_variable(std::string_view value) {
+  std::string path = "/";
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] != '%') {
+      path += value[i];
+      continue;
+    }
+    const int high = i + 2 < value.size() ? hex_value(value[i + 1]) : -1;
+    const int low = i + 2 < value.size() ? hex_value(value[i + 2]) : -1;
+    if (high < 0 || low < 0) return std::nullopt;
+    path += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  return path;
+}
+
+std::string media_type_of(std::string_view path) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kTypes{{
+      {".png", "image/png"},         {".jpg", "image/jpeg"},     {".jpeg", "image/jpeg"},   {".gif", "image/gif"},
+      {".svg", "image/svg+xml"},     {".webp", "image/webp"},    {".wav", "audio/wav"},     {".mp3", "audio/mpeg"},
+      {".json", "application/json"}, {".csv", "text/csv"},       {".html", "text/html"},    {".md", "text/markdown"},
+      {".js", "text/javascript"},    {".ts", "text/typescript"}, {".py", "text/x-python"},  {".pdf", "application/pdf"},
+      {".zip", "application/zip"},   {".gz", "application/gzip"}, {".wasm", "application/wasm"}, {".bin", "application/octet-stream"},
+  }};
+  for (const auto& [ending, type] : kTypes) {
+    if (path.ends_with(ending)) return std::string(type);
+  }
+  return "text/plain";
+}
+
+std::optional<std::string> find_file_of_uri(std::string_view uri) {
+  if (!uri.starts_with(kPrefix)) return std::nullopt;
+  return find_file_of_variable(uri.substr(kPrefix.size()));
+}
+
+}  // namespace relay::tools

@@ -1,0 +1,148 @@
+#include "tools/files_search.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "tools/file_uri.h"
+
+namespace relay::tools {
+namespace {
+
+constexpr std::size_t kLinks = 5;  // files that a result links to; more would cost the model more than they help
+
+constexpr std::string_view kInputSchema =
+    R"({"type":"object","required":["pattern"],"additionalProperties":false,"properties":{"pattern":{"type":"string"},)"
+    R"("paths":{"type":"array","items":{"type":"string"}},"filePattern":{"type":"string"},)"
+    R"("caseSensitive":{"type":"boolean"},"literal":{"type":"boolean"},"maxResults":{"type":"integer"},)"
+    R"("context":{"type":"integer"},"includeIgnored":{"type":"boolean"},"filesOnly":{"type":"boolean"}}})";
+
+constexpr std::string_view kOutputSchema =
+    R"({"type":"object","properties":{"matches":{"type":"array"},)"
+    R"("totalMatches":{"type":"integer"},"truncated":{"type":"boolean"}}})";
+
+json::array to_json(const std::vector<std::string>& lines) {
+  json::array array;
+  for (const std::string& line : lines) array.emplace_back(line);
+  return array;
+}
+
+json::object to_json(const vfs::SearchMatch& match, vfs::Report report) {
+  json::object object{{"path", to_valid_utf8(match.path)}};
+  if (report == vfs::Report::files) return object;
+  object["line"] = match.line;
+  object["column"] = match.column;
+  object["text"] = match.text;
+  if (!match.before.empty()) object["before"] = to_json(match.before);
+  if (!match.after.empty()) object["after"] = to_json(match.after);
+  return object;
+}
+
+void append_match(std::string& text, const vfs::SearchMatch& match) {
+  std::uint64_t line = match.line - match.before.size();
+  for (const std::string& before : match.before) text += fmt::format("  {}- {}\n", line++, before);
+  text += fmt::format("  {}:{}: {}\n", match.line, match.column, match.text);
+  line = match.line + 1;
+  for (const std::string& after : match.after) text += fmt::format("  {}- {}\n", line++, after);
+  if (!match.before.empty() || !match.after.empty()) text += "  --\n";
+}
+
+std::string_view why_partial(vfs::SearchEnd end) {
+  switch (end) {
+    case vfs::SearchEnd::complete:
+      return "";
+    case vfs::SearchEnd::counted:
+      return "; counting stopped, there may be more";
+    case vfs::SearchEnd::deadline:
+      return "; the time was up before all files were searched";
+    case vfs::SearchEnd::stopped:
+      return "; the search was cancelled";
+  }
+  return "";
+}
+
+bool is_truncated(const vfs::SearchResult& found) {
+  return found.matches.size() < found.total || found.end != vfs::SearchEnd::complete;
+}
+
+std::string summary(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
+  const std::string_view unit = request.report == vfs::Report::files ? "files" : "matches";
+  const std::string shown = found.matches.size() < found.total
+                                ? fmt::format(", the first {} shown (maxResults, paths or filePattern change that)", found.matches.size())
+                                : std::string();
+  return fmt::format("[{} {} in {} files searched{}{}]", found.total, unit, found.files_searched, shown, why_partial(found.end));
+}
+
+std::string text_of(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
+  std::string text;
+  std::string_view path;
+  for (const vfs::SearchMatch& match : found.matches) {
+    if (match.path != path) text += to_valid_utf8(match.path) + "\n";
+    path = match.path;
+    if (request.report == vfs::Report::lines) append_match(text, match);
+  }
+  return text + summary(request, found);
+}
+
+void add_links(protocol::ToolResult& result, const vfs::SearchResult& found) {
+  std::string_view path;
+  std::size_t links = 0;
+  for (const vfs::SearchMatch& match : found.matches) {
+    if (match.path == path) continue;
+    if (links++ == kLinks) return;
+    path = match.path;
+    protocol::ResourceLink link;
+    link.resource.uri = uri_of_file(path);
+    link.resource.name = to_valid_utf8(path.substr(path.rfind('/') + 1));
+    link.resource.mime_type = media_type_of(path);
+    result.content.emplace_back(std::move(link));
+  }
+}
+
+}  // namespace
+
+std::string_view search_input_schema() {
+  return kInputSchema;
+}
+std::string_view search_output_schema() {
+  return kOutputSchema;
+}
+
+vfs::SearchRequest read_search_arguments(const json::object& arguments) {
+  const auto flag = [&](std::string_view name, bool otherwise) { return json::find_bool(arguments, name).value_or(otherwise); };
+  const auto count = [&](std::string_view name, std::size_t otherwise, std::size_t most) {
+    const std::int64_t given = json::find_int(arguments, name).value_or(static_cast<std::int64_t>(otherwise));
+    return std::min(most, static_cast<std::size_t>(std::max<std::int64_t>(given, 0)));
+  };
+  vfs::SearchRequest request;
+  request.pattern.text = json::find_string(arguments, "pattern").value_or("");
+  request.pattern.syntax = flag("literal", false) ? vfs::Syntax::literal : vfs::Syntax::regex;
+  request.pattern.letters = flag("caseSensitive", true) ? vfs::Case::sensitive : vfs::Case::ignored;
+  if (const json::array* paths = json::find_array(arguments, "paths")) {
+    for (const json::value& path : *paths) {
+      if (path.is_string()) request.paths.emplace_back(json::view(path.get_string()));
+    }
+  }
+  request.file_pattern = json::find_string(arguments, "filePattern").value_or("");
+  request.ignored = flag("includeIgnored", false) ? vfs::Ignored::included : vfs::Ignored::left_out;
+  request.report = flag("filesOnly", false) ? vfs::Report::files : vfs::Report::lines;
+  request.context = count("context", 0, limits::kSearchContext);
+  request.results_max = std::max<std::size_t>(1, count("maxResults", limits::kSearchResults, limits::kSearchResultsMax));
+  return request;
+}
+
+protocol::ToolResult search_result(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
+  protocol::ToolResult result = protocol::ToolResult::text(text_of(request, found));
+  add_links(result, found);
+  json::array matches;
+  for (const vfs::SearchMatch& match : found.matches) matches.push_back(to_json(match, request.report));
+  result.structured = json::object{{"matches", std::move(matches)},
+                                   {"totalMatches", found.total},
+                                   {"truncated", is_truncated(found)},
+                                   {"filesSearched", found.files_searched}};
+  return result;
+}
+
+}  // namespace relay::tools

@@ -1,0 +1,20 @@
+// The search tool: grep for the tree. See vfs/search.h for what it finds; here are its arguments and how a model reads
+// the answer: matches grouped by file, one line each, totals and what was left out at the end.
+#pragma once
+
+#include <string_view>
+
+#include "base/json.h"
+#include "protocol/tool.h"
+#include "vfs/search.h"
+
+namespace relay::tools {
+
+vfs::SearchRequest read_search_arguments(const json::object& arguments);
+
+protocol::ToolResult search_result(const vfs::SearchRequest& request, const vfs::SearchResult& found);
+
+std::string_view search_input_schema();
+std::string_view search_output_schema();
+
+}  // namespace relay::tools

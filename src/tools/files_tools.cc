@@ -1,0 +1,129 @@
+#include "tools/files_tools.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/file_resources.h"
+#include "tools/files_read.h"
+#include "tools/files_search.h"
+#include "tools/files_write.h"
+#include "vfs/async_search.h"
+#include "vfs/async_tree.h"
+
+namespace relay::tools {
+namespace {
+
+using authority::Recorded;
+using authority::Tier;
+using pipeline::GuardedTool;
+using protocol::ToolResult;
+
+constexpr std::string_view kRead =
+    "Read a file, list a directory or stat. Tree: /host/<mount>, /tmp, /out. Page by offset or line.";
+constexpr std::string_view kWrite = "Write a file in /tmp, /out or a writable mount. create (default) refuses existing.";
+constexpr std::string_view kSearch =
+    "Search files by regex (RE2). Skips hidden, gitignored, binary files. filePattern is a glob.";
+
+std::string clean(std::string_view text) {
+  const auto path = vfs::parse_tree_path(text);
+  return path ? path->text() : std::string(text);
+}
+
+std::string clean_path(const json::object& arguments) {
+  return clean(json::find_string(arguments, "path").value_or(""));
+}
+
+Result<std::shared_ptr<vfs::Tree>> tree_of(const FilesWorld& world, const Recorded& recorded) {
+  return world.trees.open_tree(recorded.call().caller.principal);
+}
+
+io::Task<ToolResult> read(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
+  RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
+  ReadArguments arguments = read_read_arguments(recorded.call().args.as_object());
+  const vfs::AsyncTree files(world->pool, std::move(tree));
+  auto work = [arguments = std::move(arguments)](vfs::Tree& on) { return read_path(on, arguments); };
+  co_return co_await files.run(std::move(work));
+}
+
+io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
+  RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
+  RELAY_CO_TRY(vfs::WriteRequest request, read_write_arguments(recorded.call().args.as_object()));
+  const std::string path = clean(request.path);
+  const vfs::AsyncTree files(world->pool, std::move(tree));
+  auto receipt = co_await files.write(std::move(request));
+  if (!receipt && receipt.error().number == EEXIST) {
+    receipt.error().message += "; set mode to overwrite or append";
+  }
+  if (!receipt && receipt.error().number == ENOENT) receipt.error().message += "; set parents to make missing directories";
+  if (!receipt) co_return fail(std::move(receipt).error());
+  co_return write_result(path, *receipt);
+}
+
+io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
+  RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
+  vfs::SearchRequest request = read_search_arguments(recorded.call().args.as_object());
+  request.deadline = std::chrono::steady_clock::now() + limits::kSearchTime;
+  vfs::SearchRequest asked = request;
+  RELAY_CO_TRY(const vfs::SearchResult found, co_await vfs::search(world->pool, world->searcher, std::move(tree), std::move(asked)));
+  co_return search_result(request, found);
+}
+
+using Handler = io::Task<ToolResult> (*)(std::shared_ptr<const FilesWorld>, const Recorded&);
+
+GuardedTool make_tool(std::string name, std::string_view description, std::string_view input, std::string_view output,
+                      const std::shared_ptr<const FilesWorld>& world, Handler handler) {
+  GuardedTool guarded;
+  guarded.tool.name = std::move(name);
+  guarded.tool.description = description;
+  guarded.tool.input_schema = protocol::JsonText::trusted(std::string(input));
+  guarded.tool.output_schema = protocol::JsonText::trusted(std::string(output));
+  guarded.tier = Tier::read_only;
+  guarded.handler = [world, handler](mcp::Context&, const Recorded& recorded) { return handler(world, recorded); };
+  return guarded;
+}
+
+}  // namespace
+
+std::string read_policy_text(const json::object& arguments) {
+  return clean_path(arguments);
+}
+
+std::string write_policy_text(const json::object& arguments) {
+  return fmt::format("{} {}\n{}", clean_path(arguments), json::find_string(arguments, "mode").value_or("create"),
+                     json::find_string(arguments, "content").value_or(""));
+}
+
+std::string search_policy_text(const json::object& arguments) {
+  std::string text(json::find_string(arguments, "pattern").value_or(""));
+  const json::array* paths = json::find_array(arguments, "paths");
+  for (const json::value& path : paths != nullptr ? *paths : json::array{}) {
+    if (path.is_string()) text += " " + clean(json::view(path.get_string()));
+  }
+  return text + " " + std::string(json::find_string(arguments, "filePattern").value_or(""));
+}
+
+Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world) {
+  GuardedTool reading = make_tool("read", kRead, read_input_schema(), read_output_schema(), world, read);
+  reading.tool.annotations.read_only = true;
+  reading.policy_text = read_policy_text;
+  reading.budget_bytes = limits::kMiB;  // the tool itself shows a model less, and says how to read on
+  RELAY_CHECK(toolset.add_tool(std::move(reading)));
+
+  GuardedTool writing = make_tool("write", kWrite, write_input_schema(), write_output_schema(), world, write);
+  writing.tier = Tier::reversible;
+  writing.classify = write_tier;
+  writing.policy_text = write_policy_text;
+  RELAY_CHECK(toolset.add_tool(std::move(writing)));
+
+  GuardedTool searching = make_tool("search", kSearch, search_input_schema(), search_output_schema(), world, search);
+  searching.tool.annotations.read_only = true;
+  searching.policy_text = search_policy_text;
+  RELAY_CHECK(toolset.add_tool(std::move(searching)));
+
+  add_file_resources(toolset, std::move(world));
+  return {};
+}
+
+}  // namespace relay::tools

@@ -1,0 +1,29 @@
+// The files toolset: read, write, search, and every file as a resource.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/thread_pool.h"
+#include "pipeline/guarded_backend.h"
+#include "vfs/search.h"
+#include "vfs/workspace.h"
+
+namespace relay::tools {
+
+/// What file tools need of the world. Everything outlives the tools.
+struct FilesWorld {
+  vfs::Trees& trees;
+  io::ThreadPool& pool;
+  std::shared_ptr<vfs::Searcher> searcher;
+};
+
+Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
+
+/// What rules see of a call: the path as the tree reads it ("/tmp//x/../y" is "/tmp/y"), so that no spelling slips
+/// past a rule, and then everything else.
+std::string read_policy_text(const json::object& arguments);
+std::string write_policy_text(const json::object& arguments);
+std::string search_policy_text(const json::object& arguments);
+
+}  // namespace relay::tools

@@ -1,0 +1,127 @@
+#include "tools/run_host.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+
+namespace relay::tools {
+namespace {
+
+using executors::HostCall;
+using executors::HostFailure;
+using executors::HostReply;
+using protocol::Content;
+
+HostReply failure(std::string type, std::string message, std::string errno_name = {}) {
+  return {.result = nullptr, .body = {}, .failure = HostFailure{std::move(type), std::move(message), std::move(errno_name)}};
+}
+
+HostReply failure(const vfs::FileError& error) {
+  const json::object told = vfs::to_guest_error(error);
+  return failure(std::string(json::find_string(told, "type").value_or("Error")),
+                 std::string(json::find_string(told, "message").value_or("")),
+                 std::string(json::find_string(told, "errno").value_or("")));
+}
+
+std::string argument(const HostCall& call, std::string_view name) {
+  return std::string(json::find_string(call.args, name).value_or(""));
+}
+
+// Calls that may leave a file where a user looks for results.
+std::string written_path(const HostCall& call) {
+  if (call.op == "fs.write" || call.op == "fs.truncate") return argument(call, "path");
+  if (call.op == "fs.rename") return argument(call, "to");
+  return {};
+}
+
+Content shown(std::string bytes, std::string mime_type, const std::string& name) {
+  if (mime_type.starts_with("image/")) return protocol::image_content(bytes, std::move(mime_type));
+  if (mime_type.starts_with("audio/")) return protocol::audio_content(bytes, std::move(mime_type));
+  protocol::ResourceContents contents{.uri = "relay://display/" + name, .mime_type = mime_type, .body = {}, .meta = {}};
+  if (is_valid_utf8(bytes))
+    contents.body = std::move(bytes);
+  else
+    contents.body = std::vector<std::byte>(as_bytes(bytes).begin(), as_bytes(bytes).end());
+  return protocol::EmbeddedResource{std::move(contents), {}};
+}
+
+}  // namespace
+
+std::string mime_type_of(std::string_view path) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kTypes = {{
+      {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"}, {".svg", "image/svg+xml"},
+      {".webp", "image/webp"}, {".wav", "audio/wav"}, {".mp3", "audio/mpeg"}, {".json", "application/json"},
+      {".csv", "text/csv"}, {".html", "text/html"}, {".md", "text/markdown"}, {".txt", "text/plain"}, {".js", "text/javascript"},
+      {".py", "text/x-python"}, {".pdf", "application/pdf"}, {".zip", "application/zip"},
+  }};
+  for (const auto& [ending, type] : kTypes)
+    if (path.ends_with(ending)) return std::string(type);
+  return "application/octet-stream";
+}
+
+io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream& stream) {
+  if (vfs::GuestFiles::handles(call.op)) co_return co_await file_call(std::move(call));
+  if (call.op == "fetch" && network_) co_return co_await network_->fetch(std::move(call), stream);
+  if (call.op == "fetch") co_return failure("PolicyDenied", "no host is allowed: policy.network.allowedDomains is empty");
+  if (call.op == "display") co_return co_await display(std::move(call));
+  if (call.op == "input") {
+    json::object end{{"eof", true}};
+    co_return HostReply{.result = std::move(end), .body = {}, .failure = {}};
+  }
+  if (call.op.starts_with("mcp.")) co_return mcp_call(call);
+  co_return failure("ValidationError", fmt::format("unknown operation \"{}\"", utf8_prefix(call.op, 64)));
+}
+
+io::Task<HostReply> RunHost::file_call(HostCall call) {
+  const std::string output = written_path(call);
+  auto work = [files = files_, moved = std::move(call)]() mutable { return files->perform(moved.op, moved.args, std::move(moved.body)); };
+  auto done = co_await pool_.run(std::move(work));
+  if (!done) co_return failure(done.error());
+  note_output(output);
+  co_return HostReply{.result = std::move(done->result), .body = std::move(done->body), .failure = {}};
+}
+
+void RunHost::note_output(std::string_view path) {
+  if (path.starts_with("/out/") && outputs_.size() < limits::kRunArtifacts) outputs_.emplace(path);
+}
+
+io::Task<HostReply> RunHost::display(HostCall call) {
+  const std::string path = argument(call, "path");
+  std::string mime_type = argument(call, "mime");
+  std::string bytes = std::move(call.body);
+  if (!path.empty()) {
+    auto read = co_await pool_.run([tree = tree_, path] { return tree->read(path, 0, limits::kDisplayBytes + 1); });
+    if (!read) co_return failure(read.error());
+    bytes = std::move(read->bytes);
+  }
+  if (displayed_bytes_ + bytes.size() > limits::kDisplayBytes)
+    co_return failure("OutputLimitExceeded", fmt::format("display() takes {} bytes in one run; write the rest to /out", limits::kDisplayBytes));
+  displayed_bytes_ += bytes.size();
+  if (mime_type.empty()) mime_type = mime_type_of(path);
+  const std::string name = path.empty() ? argument(call, "name") : path.substr(path.rfind('/') + 1);
+  displayed_.push_back(shown(std::move(bytes), std::move(mime_type), name));
+  co_return HostReply{};
+}
+
+// There are no upstream servers behind this door: discovery finds nothing, and a call says so.
+HostReply RunHost::mcp_call(const HostCall& call) {
+  if (call.op == "mcp.servers") return {.result = json::object{{"servers", json::array()}}, .body = {}, .failure = {}};
+  if (call.op == "mcp.search") return {.result = json::object{{"results", json::array()}}, .body = {}, .failure = {}};
+  return failure("NotFound", fmt::format("no MCP server named \"{}\" is available to this run", utf8_prefix(argument(call, "server"), 64)));
+}
+
+io::Task<std::vector<Artifact>> RunHost::artifacts() {
+  if (outputs_.empty()) co_return std::vector<Artifact>{};
+  auto stat_all = [tree = tree_, paths = outputs_]() -> Result<std::vector<Artifact>> {
+    std::vector<Artifact> found;
+    for (const std::string& path : paths)
+      if (const auto stat = tree->stat(path)) found.push_back({path, stat->size, mime_type_of(path)});
+    return found;
+  };
+  co_return co_await pool_.run(std::move(stat_all));
+}
+
+}  // namespace relay::tools

@@ -1,0 +1,57 @@
+// RunHost: what one run can reach. Every request of a guest ends here; nothing that the guest says is believed.
+//
+// It lives as long as anything of the run does: a call that is still on a pool thread when the run ends finds its host alive.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executors/run.h"
+#include "io/thread_pool.h"
+#include "protocol/content.h"
+#include "tools/code_result.h"
+#include "vfs/guest_files.h"
+
+namespace relay::tools {
+
+/// The network as a run sees it: `fetch` calls. Null where a run has none.
+class RunNetwork {
+ public:
+  virtual ~RunNetwork() = default;
+  virtual io::Task<executors::HostReply> fetch(executors::HostCall call, executors::HostStream& stream) = 0;
+};
+
+class RunHost final : public executors::HostCalls {
+ public:
+  RunHost(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree, std::shared_ptr<RunNetwork> network)
+      : pool_(pool), tree_(std::move(tree)), files_(std::make_shared<vfs::GuestFiles>(tree_)), network_(std::move(network)) {}
+
+  io::Task<executors::HostReply> call(executors::HostCall call, executors::HostStream& stream) override;
+
+  /// The files under /out that this run wrote and that are still there, by path.
+  io::Task<std::vector<Artifact>> artifacts();
+  /// What display() was given, in order.
+  [[nodiscard]] std::vector<protocol::Content> take_displayed() { return std::move(displayed_); }
+
+ private:
+  io::Task<executors::HostReply> file_call(executors::HostCall call);
+  io::Task<executors::HostReply> display(executors::HostCall call);
+  static executors::HostReply mcp_call(const executors::HostCall& call);
+  void note_output(std::string_view path);
+
+  io::ThreadPool& pool_;
+  std::shared_ptr<vfs::Tree> tree_;
+  std::shared_ptr<vfs::GuestFiles> files_;
+  std::shared_ptr<RunNetwork> network_;
+  std::set<std::string, std::less<>> outputs_;
+  std::vector<protocol::Content> displayed_;
+  std::size_t displayed_bytes_ = 0;
+};
+
+/// "image/png" for plot.png: what clients need to show a file.
+std::string mime_type_of(std::string_view path);
+
+}  // namespace relay::tools

@@ -1,0 +1,83 @@
+// SearchWalk: where a search starts. A path may be a mount's directory or file, a synthetic one, or "/" and
+// "/host", which stand for what is mounted there.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "vfs/dir_reader.h"
+#include "vfs/search_walk.h"
+#include "vfs/tree_path.h"
+
+namespace relay::vfs {
+
+FileResult<> SearchWalk::add_root(const std::string& path) {
+  RELAY_FILE_TRY(const Tree::Place place, tree_.place_to_read(path));
+  if (place.synthetic != nullptr) {
+    RELAY_FILE_CHECK(place.synthetic->stat(place.path));
+    add_synthetic(place, place.path);
+    return {};
+  }
+  if (place.mount != nullptr) {
+    auto added = add_mount_root(place);
+    if (!added) return fail(retold(std::move(added).error(), place.tree_path.text()));
+    return {};
+  }
+  RELAY_FILE_TRY(const Listing below, tree_.list(path));
+  for (const DirEntry& entry : below.entries) RELAY_FILE_CHECK(add_root(join(place.tree_path.text(), entry.name)));
+  return {};
+}
+
+FileResult<> SearchWalk::add_mount_root(const Tree::Place& place) {
+  const Mount& mount = *place.mount;
+  RELAY_FILE_TRY(const FileStat found, mount.stat(place.path, LastLink::follow));
+  RELAY_FILE_TRY(const std::string real, mount.real_path(place.path));
+  const bool is_dir = found.type == FileType::directory;
+  auto dir = std::make_shared<SearchDir>();
+  const std::size_t mount_parts = place.tree_path.parts.front() == "host" ? 2 : 1;
+  TreePath mount_path = place.tree_path;
+  mount_path.parts.resize(mount_parts);
+  dir->area = std::make_shared<SearchArea>(SearchArea{place.mount, mount_path.text()});
+  dir->path = is_dir ? real : split_last(real).directory;
+  dir->root = dir->path;
+  RELAY_FILE_TRY(dir->fd, mount.dir().open_dir(dir->path));
+  dir->ask_policy = !tree_.allows_reading(place.tree_path);
+  if (request_.ignored == Ignored::left_out) dir->ignore = ignore_above(mount, dir->path);
+  any_directory_ |= is_dir;
+  SearchTask task{dir, {}, "", is_dir};
+  if (!is_dir && !dir->ask_policy) task.files.push_back(split_last(real).name);
+  std::vector<SearchTask> tasks;
+  tasks.push_back(std::move(task));
+  push(std::move(tasks));
+  return {};
+}
+
+std::shared_ptr<const IgnoreChain> SearchWalk::ignore_above(const Mount& mount, std::string_view path) const {
+  std::shared_ptr<const IgnoreChain> chain;
+  for (std::size_t at = 0; !path.empty() && at < path.size();) {
+    SearchDir dir;
+    dir.path = path.substr(0, at == 0 ? 0 : at);
+    dir.ignore = chain;
+    if (auto fd = mount.dir().open_dir(dir.path)) {
+      dir.fd = std::move(*fd);
+      struct ::stat status{};
+      const bool has_git = ::fstatat(dir.fd.get(), ".git", &status, AT_SYMLINK_NOFOLLOW) == 0;
+      read_ignore_files(dir, true, true, has_git);
+      chain = dir.ignore;
+    }
+    at = std::min(path.find('/', at + 1), path.size());
+  }
+  return chain;
+}
+
+void SearchWalk::add_synthetic(const Tree::Place& place, const std::string& path) {
+  const std::string tree_path = join("/" + place.tree_path.parts.front(), path);
+  const auto listing = place.synthetic->list(path);
+  if (!listing) {
+    auto content = place.synthetic->read(path);
+    const bool fits = !file_pattern_ || file_pattern_->matches(file_pattern_->has_slash() ? path : split_last(path).name);
+    if (content && fits) synthetic_.push_back({tree_path, std::move(*content)});
+    return;
+  }
+  for (const DirEntry& entry : listing->entries) add_synthetic(place, join(path, entry.name));
+}
+
+}  // namespace relay::vfs

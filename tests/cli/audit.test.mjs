@@ -1,0 +1,177 @@
+// The audit log from outside: what is in it, what is not, and what it says after bad luck and bad intent.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { callTool, request } from '../mcp.mjs';
+import { configured, run, serve, start, temporaryDirectory } from '../program.mjs';
+
+const config = { toolsets: ['files', 'admin'] };
+const logOf = (server) => join(server.cwd, '.relay', 'audit.jsonl');
+const linesOf = (path) => readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+const verify = (server, ...flags) => run('relay', ['audit', 'verify', '-c', server.file, ...flags], { cwd: server.cwd });
+const attempt = (server, path) => callTool(server.endpoint, 'read', { path });
+
+async function restart(t, { cwd, file }) {
+  const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open', '--no-ui'], { cwd });
+  const { url } = await server.waitForLog('listening', { seconds: 60 });
+  return Object.assign(server, { cwd, file, url, endpoint: `${url}/mcp` });
+}
+
+test('each call is one line that was written before its answer came', async (t) => {
+  const server = await serve(t, { config });
+  for (let i = 0; i < 5; ++i) {
+    await attempt(server, `/tmp/absent-${i}`);
+    const mine = linesOf(logOf(server)).filter(({ args }) => JSON.stringify(args).includes(`/tmp/absent-${i}`));
+    assert.equal(mine.length, 1, 'exactly one line, and it is there now');
+    assert.equal(mine[0].tool, 'read');
+    assert.match(mine[0].chain, /^[0-9a-f]{64}$/);
+  }
+  assert.equal(statSync(logOf(server)).mode & 0o777, 0o600);
+});
+
+test('verify accepts the log of a live and of a stopped server', async (t) => {
+  const server = await serve(t, { config });
+  for (let i = 0; i < 10; ++i) await attempt(server, `/tmp/${i}`);
+  assert.equal((await verify(server)).code, 0);
+  await server.stop();
+  const { code, stdout } = await verify(server, '--json');
+  const verdict = JSON.parse(stdout);
+  assert.deepEqual([code, verdict.ok, verdict.chain_ok, verdict.anchored, verdict.broken_at], [0, true, true, true, null]);
+  assert.ok(verdict.records >= 10);
+});
+
+// what was done to the log · how
+const tampering = [
+  ['a changed letter', (lines) => lines.with(4, lines[4].replace('"read"', '"raed"'))],
+  ['a line taken out', (lines) => lines.toSpliced(4, 1)],
+  ['a line put in twice', (lines) => lines.toSpliced(4, 0, lines[4])],
+  ['two lines exchanged', (lines) => lines.with(4, lines[5]).with(5, lines[4])],
+  ['the beginning cut off', (lines) => lines.slice(2)],
+];
+
+for (const [what, change] of tampering) {
+  test(`verify finds ${what}, and exits 2`, async (t) => {
+    const server = await serve(t, { config });
+    for (let i = 0; i < 10; ++i) await attempt(server, `/tmp/${i}`);
+    await server.stop();
+    const lines = readFileSync(logOf(server), 'utf8').trimEnd().split('\n');
+    const changed = change(lines);
+    assert.notDeepEqual(changed, lines);
+    writeFileSync(logOf(server), `${changed.join('\n')}\n`);
+    const { code, stdout } = await verify(server, '--json');
+    assert.equal(code, 2);
+    assert.equal(JSON.parse(stdout).ok, false);
+    assert.ok(JSON.parse(stdout).reason.length > 10);
+  });
+}
+
+test('a last line that was cut is accounted for by the next start', async (t) => {
+  const server = await serve(t, { config });
+  for (let i = 0; i < 5; ++i) await attempt(server, `/tmp/${i}`);
+  await server.stop();
+  truncateSync(logOf(server), statSync(logOf(server)).size - 30);
+  assert.equal((await verify(server)).code, 2);
+  const next = await restart(t, server);
+  await attempt(next, '/tmp/after');
+  await next.stop();
+  const { code, stdout, stderr } = await verify(next, '--json');
+  assert.equal(code, 0, stdout + stderr);
+  assert.ok(readFileSync(logOf(next), 'utf8').includes('"recovered"'), 'the log says that it was cut');
+});
+
+test('no acknowledged call is missing after SIGKILL under load', async (t) => {
+  const home = configured(t, config);
+  const acknowledged = [];
+  for (let round = 0; round < 4; ++round) {
+    const server = await restart(t, home);
+    let stopped = false;
+    const client = async (name) => {
+      for (let i = 0; !stopped; ++i) {
+        const path = `/tmp/r${round}-${name}-${i}`;
+        try {
+          await attempt(server, path);
+          acknowledged.push(path);
+        } catch { /* the server is gone */ }
+      }
+    };
+    const clients = ['a', 'b', 'c', 'd', 'e', 'f'].map(client);
+    await sleep(150 + Math.random() * 400);
+    await server.stop({ signal: 'SIGKILL' });
+    stopped = true;
+    await Promise.all(clients);
+  }
+  const last = await restart(t, home);
+  await last.stop();
+  assert.equal((await verify(last)).code, 0);
+  const text = readFileSync(logOf(last), 'utf8');
+  assert.ok(acknowledged.length > 20, `${acknowledged.length} calls were acknowledged`);
+  assert.deepEqual(acknowledged.filter((path) => !text.includes(`${path}"`)), []);
+});
+
+test('audit tail shows the last calls, and only those of the tool that was asked for', async (t) => {
+  const server = await serve(t, { config });
+  for (let i = 0; i < 6; ++i) await attempt(server, `/tmp/tail-${i}`);
+  await callTool(server.endpoint, 'server_info');
+  const all = await run('relay', ['audit', 'tail', '-c', server.file, '-n', '3'], { cwd: server.cwd });
+  assert.equal(all.code, 0, all.stderr);
+  assert.equal(all.stdout.trimEnd().split('\n').length, 3);
+  assert.match(all.stdout, /server_info/);
+  const reads = await run('relay', ['audit', 'tail', '-c', server.file, '-n', '100', '--tool', 'read'], { cwd: server.cwd });
+  assert.match(reads.stdout, /tail-5/);
+  assert.ok(!reads.stdout.includes('server_info'));
+});
+
+test('explain prints how a call was decided, and says when there is no such call', async (t) => {
+  const server = await serve(t, { config: { ...config, policy: { deny: ['^read .*secret'] } } });
+  const refused = await callTool(server.endpoint, 'read', { path: '/tmp/secret.txt' });
+  assert.equal(refused.isError, true);
+  const line = linesOf(logOf(server)).find(({ args }) => JSON.stringify(args).includes('secret.txt'));
+  assert.equal(line.denied, true);
+  const told = await run('relay', ['explain', line.request_id, '-c', server.file], { cwd: server.cwd });
+  assert.equal(told.code, 0, told.stderr);
+  assert.match(told.stdout, /deny/i);
+  assert.match(told.stdout, /secret/, 'the rung that decided is named with its pattern');
+  const absent = await run('relay', ['explain', 'no-such-request', '-c', server.file], { cwd: server.cwd });
+  assert.ok(absent.code > 0);
+  assert.match(absent.stdout + absent.stderr, /no-such-request/);
+});
+
+test('secrets in arguments are not in the log', async (t) => {
+  const server = await serve(t, { config });
+  const secrets = ['hunter2-hunter2', 'AKIAIOSFODNN7EXAMPLE', 'ghp_0123456789abcdefghijklmnopqrstuvwxyz', 'sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFF'];
+  await callTool(server.endpoint, 'write', { path: '/tmp/notes.txt', mode: 'overwrite',
+    content: `password=${secrets[0]} ${secrets[1]} token: ${secrets[2]} ANTHROPIC_API_KEY=${secrets[3]}` });
+  const text = readFileSync(logOf(server), 'utf8') + server.stderr;
+  for (const secret of secrets) assert.ok(!text.includes(secret), secret);
+});
+
+for (const onFailure of ['refuse', 'degrade']) {
+  test(`a full disk: audit.onFailure ${onFailure}`, { skip: process.getuid() !== 0 && 'mounting a small disk needs root' }, async (t) => {
+    const disk = join(temporaryDirectory(t), 'disk');
+    mkdirSync(disk);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk], { stdio: 'pipe' });
+    } catch {
+      t.skip('mounting is not allowed here');
+      return;
+    }
+    t.after(() => execFileSync('umount', ['-l', disk]));
+    const server = await serve(t, { config: { ...config, audit: { path: join(disk, 'audit.jsonl'), onFailure } } });
+    let refused = 0;
+    for (let i = 0; i < 400; ++i) {
+      const result = await callTool(server.endpoint, 'server_info').catch(() => ({ isError: true }));
+      if (result.isError) refused += 1;
+    }
+    if (onFailure === 'refuse') assert.ok(refused > 0, 'calls are refused once the log is full');
+    else assert.equal(refused, 0, 'calls go on');
+    assert.equal((await request(`${server.url}/healthz`)).status, 200);
+    if (onFailure === 'degrade') {
+      const { structuredContent } = await callTool(server.endpoint, 'server_info');
+      assert.equal(structuredContent.audit.degraded, true);
+      assert.match((await request(`${server.url}/metrics`)).body, /^relay_audit_degraded 1$/m);
+    }
+  });
+}

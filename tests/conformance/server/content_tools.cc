@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include "fixtures.h"
+
+namespace relay::conformance {
+namespace {
+
+using mcp::Context;
+using protocol::LogLevel;
+using protocol::ToolResult;
+using namespace std::chrono_literals;
+
+protocol::EmbeddedResource embed(std::string uri, std::string mime_type, std::string text) {
+  return {{std::move(uri), std::move(mime_type), std::move(text), {}}, {}};
+}
+
+io::Task<ToolResult> simple_text(Context&, json::object) {
+  co_return ToolResult::text("This is a simple text response for testing.");
+}
+
+io::Task<ToolResult> image(Context&, json::object) {
+  ToolResult result;
+  result.content.push_back(protocol::image_content(png_bytes(), "image/png"));
+  co_return result;
+}
+
+io::Task<ToolResult> audio(Context&, json::object) {
+  ToolResult result;
+  result.content.push_back(protocol::audio_content(wav_bytes(), "audio/wav"));
+  co_return result;
+}
+
+io::Task<ToolResult> embedded_resource(Context&, json::object) {
+  ToolResult result;
+  result.content.push_back(embed("test://embedded-resource", "text/plain", "This is an embedded resource content."));
+  co_return result;
+}
+
+io::Task<ToolResult> multiple_content(Context&, json::object) {
+  ToolResult result = ToolResult::text("Multiple content types test:");
+  result.content.push_back(protocol::image_content(png_bytes(), "image/png"));
+  result.content.push_back(
+      embed("test://mixed-content-resource", "application/json", R"({"test":"data","value":123})"));
+  co_return result;
+}
+
+io::Task<ToolResult> error_handling(Context&, json::object) {
+  co_return ToolResult::error("This tool intentionally returns an error for testing");
+}
+
+io::Task<ToolResult> with_progress(Context& context, json::object) {
+  for (const int value : {0, 50, 100}) {
+    context.progress(value, 100, fmt::format("Completed step {} of 100", value));
+    RELAY_CO_CHECK(co_await io::sleep_for(50ms));
+  }
+  co_return ToolResult::text("progress done");
+}
+
+io::Task<ToolResult> with_logging(Context& context, json::object) {
+  for (const char* message : {"Tool execution started", "Tool processing data", "Tool execution completed"}) {
+    context.log(LogLevel::info, "fixture", message);
+    RELAY_CO_CHECK(co_await io::sleep_for(50ms));
+  }
+  co_return ToolResult::text("logging done");
+}
+
+io::Task<ToolResult> reconnection(Context& context, json::object) {
+  context.close_stream();
+  RELAY_CO_CHECK(co_await io::sleep_for(200ms));
+  co_return ToolResult::text("Reconnection test completed successfully");
+}
+
+io::Task<ToolResult> echo(Context&, json::object arguments) {
+  co_return ToolResult::text(text_argument(arguments, "message"));
+}
+
+io::Task<ToolResult> add_numbers(Context&, json::object arguments) {
+  const double sum = json::find_number(arguments, "a").value_or(0) + json::find_number(arguments, "b").value_or(0);
+  co_return ToolResult::value(json::object{{"sum", sum}});
+}
+
+io::Task<ToolResult> show_arguments(Context& context, json::object) {
+  co_return ToolResult::text(std::string(context.arguments_text()));
+}
+
+io::Task<ToolResult> sleep(Context&, json::object arguments) {
+  RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(json::find_int(arguments, "ms").value_or(0))));
+  co_return ToolResult::text("slept");
+}
+
+constexpr const char* kJsonSchema2020 = R"({"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+"$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
+"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},
+"phone":{"type":"string"},"email":{"type":"string"}},
+"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],
+"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},
+"additionalProperties":false})";
+
+Result<void> add_plain_tools(mcp::Catalogue& catalogue) {
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_simple_text", "Returns a simple text"), simple_text));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_image_content", "Returns an image"), image));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_audio_content", "Returns audio"), audio));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_embedded_resource", "Returns an embedded resource"), embedded_resource));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_multiple_content_types", "Returns text, an image and a resource"), multiple_content));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_error_handling", "Always fails"), error_handling));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_tool_with_progress", "Reports progress"), with_progress));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_tool_with_logging", "Logs three times"), with_logging));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_logging_tool", "Logs, if the client asked for it"), with_logging));
+  return catalogue.add_tool(describe_tool("test_reconnection", "Closes its stream and answers later"), reconnection);
+}
+
+}  // namespace
+
+Result<void> add_content_tools(mcp::Catalogue& catalogue) {
+  RELAY_CHECK(add_plain_tools(catalogue));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("json_schema_2020_12_tool", "Has a rich input schema", kJsonSchema2020), echo));
+  RELAY_CHECK(catalogue.add_tool(
+      describe_tool("test_x_mcp_header", "Has an argument that is repeated in a header",
+                    R"({"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"query":{"type":"string"}}})"),
+      show_arguments));
+  RELAY_CHECK(catalogue.add_tool(
+      describe_tool("echo", "Says what it was told",
+                    R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false})"),
+      echo));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("show_arguments", "Says how its arguments were spelled"), show_arguments));
+  RELAY_CHECK(catalogue.add_tool(
+      describe_tool("sleep", "Waits", R"({"type":"object","properties":{"ms":{"type":"integer","minimum":0,"maximum":60000}},"required":["ms"]})"),
+      sleep));
+  protocol::Tool sum = describe_tool("add_numbers", "Adds two numbers",
+                                     R"({"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]})");
+  sum.output_schema = protocol::JsonText::trusted(R"({"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]})");
+  return catalogue.add_tool(std::move(sum), add_numbers);
+}
+
+}  // namespace relay::conformance

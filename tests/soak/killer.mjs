@@ -1,0 +1,38 @@
+// Kills zygotes and sandboxes at random moments, as the kernel's memory killer or an operator would.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { descendants } from '../processes.mjs';
+
+export class Killer {
+  kills = { zygote: 0, child: 0 };
+  #stopped = false;
+
+  // The last kill may explain a failed call for a moment after it.
+  get recent() { return Date.now() - (this.last ?? 0) < 15_000; }
+
+  strike(root) {
+    const all = descendants(root).filter((one) => one.name.startsWith('relay-zygote') && one.state !== 'Z');
+    const victim = all[Math.floor(Math.random() * all.length)];
+    if (!victim) return;
+    try {
+      process.kill(victim.pid, 'SIGKILL');
+      this.last = Date.now();
+      this.kills[victim.parent === root ? 'zygote' : 'child'] += 1;
+    } catch { /* it ended by itself */ }
+  }
+
+  start(root, { times, withinMs }) {
+    const loop = async () => {
+      for (let i = 0; i < times && !this.#stopped; ++i) {
+        await sleep((Math.random() * 2 * withinMs) / times);
+        if (!this.#stopped) this.strike(root);
+      }
+    };
+    this.finished = loop();
+    return this;
+  }
+
+  async stop() {
+    this.#stopped = true;
+    await this.finished;
+  }
+}

@@ -1,0 +1,57 @@
+// What a server holds at a quiet moment, and what it must not hold more of after a lot of work.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from '../mcp.mjs';
+import { descendants, memory, openFiles } from '../processes.mjs';
+
+function countEntries(directory) {
+  try {
+    return readdirSync(directory, { recursive: true }).length;
+  } catch {
+    return 0;
+  }
+}
+
+// Files that grow by design, or that a cache keeps within its own limits.
+const kept = /^(capsules|audit)/;
+
+function observeOnce(server) {
+  const below = descendants(server.pid);
+  const state = join(server.cwd, '.relay');
+  return {
+    files: openFiles(server.pid).length,
+    processes: below.filter((one) => one.state !== 'Z').length,
+    zombies: below.filter((one) => one.state === 'Z').length,
+    directories: (() => { try { return readdirSync(state).filter((name) => !kept.test(name)).reduce((sum, name) => sum + 1 + countEntries(join(state, name)), 0); } catch { return 0; } })(),
+    privateMb: memory(server.pid).private,
+    zygoteMb: Math.max(0, ...below.filter((one) => one.parent === server.pid).map((one) => memory(one.pid).private)),
+  };
+}
+
+// Pools refill and buffers drain after the last answer: the quiet moment is when two looks agree.
+export async function observe(server) {
+  let before = observeOnce(server);
+  for (let look = 0; look < 40; ++look) {
+    await sleep(250);
+    const now = observeOnce(server);
+    if (['files', 'processes', 'zombies'].every((key) => now[key] === before[key]) && look > 4) return now;
+    before = now;
+  }
+  return before;
+}
+
+async function leakedChildren(server) {
+  const { body } = await request(`${server.url}/metrics`);
+  return Number(/^relay_leaked_children (\d+)/m.exec(body)?.[1]);
+}
+
+export async function assertNoLeak(server, before, after, { growthMb }) {
+  assert.equal(after.zombies, 0, 'every child was reaped');
+  assert.ok(after.files <= before.files + 4, `file descriptors: ${before.files} before, ${after.files} after: ${openFiles(server.pid).join(' ')}`);
+  assert.ok(after.processes <= before.processes + 2, `processes: ${before.processes} before, ${after.processes} after`);
+  assert.ok(after.directories <= before.directories + 8, `entries under .relay: ${before.directories} before, ${after.directories} after`);
+  assert.ok(after.privateMb <= before.privateMb + growthMb, `relay's memory: ${before.privateMb.toFixed(1)} MB before, ${after.privateMb.toFixed(1)} MB after`);
+  assert.equal(await leakedChildren(server), 0, 'relay_leaked_children');
+}
