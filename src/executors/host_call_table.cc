@@ -29,6 +29,20 @@ class HostCallTable::Stream final : public HostStream {
  public:
   Stream(std::shared_ptr<HostCallTable> table, std::int64_t id) : table_(std::move(table)), id_(id) {}
 
+  void send_reply(json::value result) override {
+    table_->answer(id_, HostReply{std::move(result), {}, {}});
+    replied_ = true;
+  }
+
+  // The end of a call whose reply went out first: only a failure is news.
+  void finish(Result<HostReply> reply) {
+    if (!replied_) return table_->answer(id_, std::move(reply));
+    if (reply || !table_->child_) return;
+    const json::object error{{"type", reply.error().face().type}, {"message", reply.error().message}};
+    const json::object header{{"id", id_}, {"event", "error"}, {"error", error}};
+    table_->child_->post(sandbox::FrameKind::event, json::write(header));
+  }
+
   Task<void> send_event(std::string_view event, json::object header, std::string_view body) override {
     const std::shared_ptr<RunChild> child = table_->child_;
     if (!child) co_return fail(cancelled("the run is over"));
@@ -42,12 +56,14 @@ class HostCallTable::Stream final : public HostStream {
  private:
   std::shared_ptr<HostCallTable> table_;
   std::int64_t id_;
+  bool replied_ = false;
 };
 
 HostCallTable::HostCallTable(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls)
     : executor_(executor), child_(std::move(child)), host_(std::move(calls)), room_(executor) {}
 
 Result<void> HostCallTable::begin(std::int64_t id, HostCall call) {
+  if (!child_) return {};
   Entry entry;
   entry.body_bytes = call.body.size();
   if (!calls_.emplace(id, entry).second) return fail(invalid(fmt::format("call {} is in flight already", id)));
@@ -78,7 +94,7 @@ Task<void> HostCallTable::perform(std::int64_t id, HostCall call) {
     io::report_failure("host call", error);
     reply = fail(error);
   }
-  answer(id, std::move(*reply));
+  stream.finish(std::move(*reply));
   co_return Result<void>{};
 }
 

@@ -74,10 +74,13 @@ struct HostReply {
   std::optional<HostFailure> failure;
 };
 
-/// A result that comes in pieces: sends event frames for one call, in order, before its reply.
+/// A result that comes in pieces: event frames for one call, in order. Either events come before the reply that
+/// call() returns, or the reply is sent first and the events follow it: then what call() returns is not sent, and an
+/// Error becomes the event "error".
 class HostStream {
  public:
   virtual ~HostStream() = default;
+  virtual void send_reply(json::value result) = 0;
   /// Returns when the child's socket took it, so a slow guest slows the source down. Fails once the run is over.
   virtual Task<void> send_event(std::string_view event, json::object header, std::string_view body) = 0;
 };

@@ -140,7 +140,10 @@ Result<void> RunChannel::State::take(const FrameView& frame) {
 Task<void> RunChannel::State::pump() {
   const std::shared_ptr<State> self = shared_from_this();
   while (!done && verdict == Verdict::none) {
-    if (!calls->has_room()) RELAY_CO_CHECK(co_await calls->wait_for_room());
+    if (!calls->has_room()) {
+      RELAY_CO_CHECK(co_await calls->wait_for_room());
+      continue;
+    }
     Result<std::optional<FrameView>> frame = co_await child->receive();
     if (frame && !*frame) break;
     Result<void> taken = frame ? take(**frame) : Result<void>(fail(std::move(frame.error())));

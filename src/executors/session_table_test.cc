@@ -1,0 +1,121 @@
+#include "executors/session_table.h"
+
+#include <gtest/gtest.h>
+
+#include "executors/fake_child.h"
+
+namespace relay::executors {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SessionTableTest : public testing::Test {
+ protected:
+  std::shared_ptr<RunChild> make_child() {
+    children_.push_back(std::make_unique<FakeChild>(loop_.get_executor()));
+    return std::exchange(children_.back()->child, nullptr);
+  }
+  // One whole run of a session that ends well.
+  void use(const SessionKey& key) {
+    ASSERT_TRUE(table.take(key, Language::js, SessionStart::keep));
+    table.give_back(key, Language::js, make_child(), "");
+  }
+
+  boost::asio::io_context loop_{1};
+  std::vector<std::unique_ptr<FakeChild>> children_;
+  FakeClock clock;
+  SessionTable table{clock, {.total = 4, .per_principal = 2, .idle = 1min}};
+  SessionKey ann{"ann", "work"};
+};
+
+TEST_F(SessionTableTest, KeepsTheChildForTheSameNameOnly) {
+  auto lease = table.take(ann, Language::js, SessionStart::keep);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->child, nullptr);
+  const auto child = make_child();
+  table.give_back(ann, Language::js, child, "");
+  EXPECT_EQ(table.take({"bob", "work"}, Language::js, SessionStart::keep)->child, nullptr);
+  EXPECT_EQ(table.take(ann, Language::py, SessionStart::keep)->child, nullptr);
+  EXPECT_EQ(table.take(ann, Language::js, SessionStart::keep)->child, child);
+}
+
+TEST_F(SessionTableTest, ASecondRunAtTheSameTimeIsRefused) {
+  ASSERT_TRUE(table.take(ann, Language::js, SessionStart::keep));
+  const auto second = table.take(ann, Language::js, SessionStart::keep);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::busy);
+}
+
+TEST_F(SessionTableTest, ALostSessionSaysWhyOnce) {
+  ASSERT_TRUE(table.take(ann, Language::js, SessionStart::keep));
+  table.give_back(ann, Language::js, nullptr, "its last run was ended: too slow");
+  EXPECT_EQ(table.list("ann").front().state, "lost");
+  const auto lease = table.take(ann, Language::js, SessionStart::keep);
+  EXPECT_NE(lease->note.find("too slow"), std::string::npos);
+  table.give_back(ann, Language::js, make_child(), "");
+  EXPECT_EQ(table.take(ann, Language::js, SessionStart::keep)->note, "");
+}
+
+TEST_F(SessionTableTest, AChildThatDiedWhileIdleIsNoticed) {
+  use(ann);
+  children_.back()->end({.code = {}, .signal = SIGKILL});
+  const auto lease = table.take(ann, Language::js, SessionStart::keep);
+  EXPECT_EQ(lease->child, nullptr);
+  EXPECT_NE(lease->note.find("idle"), std::string::npos);
+}
+
+TEST_F(SessionTableTest, IdleOnesEndAfterAWhile) {
+  use(ann);
+  clock.advance(59s);
+  table.sweep();
+  EXPECT_EQ(table.size(), 1U);
+  clock.advance(2s);
+  table.sweep();
+  EXPECT_EQ(table.size(), 0U);
+  EXPECT_TRUE(children_.front()->was_killed());
+}
+
+TEST_F(SessionTableTest, TheLongestIdleOneMakesRoom) {
+  use({"ann", "1"});
+  clock.advance(1s);
+  use({"ann", "2"});
+  clock.advance(1s);
+  use({"ann", "3"});
+  const auto infos = table.list("ann");
+  ASSERT_EQ(infos.size(), 2U);
+  EXPECT_EQ(infos[0].name, "2");
+  EXPECT_EQ(infos[1].name, "3");
+}
+
+TEST_F(SessionTableTest, BusyOnesAreNeverPushedOut) {
+  ASSERT_TRUE(table.take({"ann", "1"}, Language::js, SessionStart::keep));
+  ASSERT_TRUE(table.take({"ann", "2"}, Language::js, SessionStart::keep));
+  EXPECT_EQ(table.take({"ann", "3"}, Language::js, SessionStart::keep).error().kind, ErrorKind::busy);
+}
+
+TEST_F(SessionTableTest, ResetEndsTheChildAlsoAfterABusyRun) {
+  use(ann);
+  EXPECT_TRUE(table.reset(ann));
+  EXPECT_TRUE(children_.back()->was_killed());
+  EXPECT_FALSE(table.reset(ann));
+  ASSERT_TRUE(table.take(ann, Language::js, SessionStart::keep));
+  EXPECT_TRUE(table.reset(ann));
+  table.give_back(ann, Language::js, make_child(), "");
+  EXPECT_EQ(table.size(), 0U);
+  EXPECT_TRUE(children_.back()->was_killed());
+}
+
+TEST_F(SessionTableTest, ResetAtStartForgetsWithoutANote) {
+  use(ann);
+  const auto lease = table.take(ann, Language::js, SessionStart::reset);
+  EXPECT_EQ(lease->child, nullptr);
+  EXPECT_EQ(lease->note, "");
+}
+
+TEST_F(SessionTableTest, NamesAreBounded) {
+  EXPECT_FALSE(table.take({"ann", ""}, Language::js, SessionStart::keep));
+  EXPECT_FALSE(table.take({"ann", std::string(65, 'x')}, Language::js, SessionStart::keep));
+}
+
+}  // namespace
+}  // namespace relay::executors
