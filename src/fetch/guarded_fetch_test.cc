@@ -89,7 +89,7 @@ class Fetch : public ::testing::Test {
         if (policy::to_text(address) == permitted) return {};
         return real(address);
       };
-      if (!options.resolver) options.resolver = [this](const policy::Target& target) { return answer(target, "127.0.0.1"); };
+      if (!options.resolver) options.resolver = [](const policy::Target& target) { return answer(target, "127.0.0.1"); };
       options.on_refusal = [this](const Refusal& refusal) { refusals.push_back(refusal); };
       guarded = GuardedFetch::make(loop.executor(), *client, std::move(rules), options);
       return guarded;
