@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include <fmt/format.h>
@@ -42,6 +44,16 @@ mcp::Identity make_identity() {
   identity.info.version = std::string(kVersion);
   identity.instructions = kInstructions;
   return identity;
+}
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return all;
 }
 
 audit::JournalOptions journal_options(const AuditConfig& config) {
@@ -194,15 +206,43 @@ Result<void> World::open_execution() {
       busy->store(false);
     });
   };
+  RELAY_CHECK(open_packages());
+  http_ = net::HttpClient::make(loop_);
+  RELAY_TRY(tools::RunPolicy run_policy, tools::read_run_policy(config_.policy));
+  for (const MountConfig& mount : config_.mounts)
+    if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
+  auto refused = [this](const fetch::Refusal& refusal, const authority::Call& run) {
+    log_.warn("fetch refused", {{"runRequestId", run.request_id}, {"what", fetch::name_of(refusal.what)}, {"host", refusal.host}, {"network", refusal.network}, {"reason", refusal.reason}});
+  };
   code_ = std::shared_ptr<tools::CodeWorld>(new tools::CodeWorld{.local = *local_,
                                                                  .capsules = *capsules_,
                                                                  .trees = *trees_,
                                                                  .pool = pool_,
                                                                  .random = random_,
-                                                                 .policy = tools::read_run_policy(config_.policy),
-                                                                 .make_network = {},
-                                                                 .resolve_packages = {},
+                                                                 .policy = std::move(run_policy),
+                                                                 .http = *http_,
+                                                                 .loop = loop_,
+                                                                 .packages = *packages_,
+                                                                 .on_refusal = std::move(refused),
                                                                  .keep_capsule = std::move(keep)});
+  return {};
+}
+
+// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed on to them.
+Result<void> World::open_packages() {
+  const fs::path runtime = program_directory().parent_path() / "runtime";
+  capsule::PackageOptions options;
+  options.configured_npm = config_.npm;
+  options.configured_pip = config_.pip;
+  options.npm.cache = options.py.cache = config_.state / "deps";
+  options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
+  options.npm.esbuild = capsule::find_esbuild(program_directory().parent_path().parent_path() / "harness" / "node_modules", options.npm.environment);
+  options.py.mirror = std::string(json::find_string(config_.pip, "pyodideMirror").value_or(""));
+  options.configured_pip.erase("pyodideMirror");
+  std::ifstream file(runtime / "pyodide-lock.json", std::ios::binary);
+  const std::string lock((std::istreambuf_iterator<char>(file)), {});
+  if (auto parsed = capsule::parse_pyodide_lock(lock)) options.py.lock = std::move(*parsed);
+  RELAY_TRY(packages_, capsule::Packages::make(std::move(options), pool_, clock_));
   return {};
 }
 

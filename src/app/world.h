@@ -14,10 +14,12 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "capsule/builder.h"
+#include "capsule/packages.h"
 #include "capsule/store.h"
 #include "executors/local_executor.h"
 #include "io/thread_pool.h"
 #include "metrics/registry.h"
+#include "net/http_client.h"
 #include "pipeline/guarded_backend.h"
 #include "tools/code_tools.h"
 #include "tools/server_info.h"
@@ -60,6 +62,7 @@ class World {
   Result<void> open_state();
   Result<void> open_policy();
   Result<void> open_files();
+  Result<void> open_packages();
   Result<void> open_execution();
   Result<void> add_toolsets();
   void describe();
@@ -85,6 +88,8 @@ class World {
   std::unique_ptr<Observer> observer_;
   std::unique_ptr<pipeline::GuardedBackend> backend_;
   std::unique_ptr<vfs::Trees> trees_;
+  std::unique_ptr<net::HttpClient> http_;
+  std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;

@@ -19,7 +19,8 @@ using protocol::ToolResult;
 namespace {
 
 // Structured content is for programs; it may be larger than what a model reads, but not without end.
-constexpr std::size_t kStructuredFactor = 16;
+constexpr std::size_t kStructuredFactor = 64;  // 4 MiB by default: what a run prints fits whole
+constexpr std::size_t kShortestCut = 64;       // strings are not cut below this many bytes
 
 class OutputHash {
  public:
@@ -78,11 +79,28 @@ void open_raw(ToolResult& reply) {
   reply.raw.reset();
 }
 
+// Cuts every string that is longer than that; the shape, which an output schema describes, stays.
+void cut_strings(json::value& value, std::size_t max_bytes) {
+  if (json::array* items = value.if_array())
+    for (json::value& item : *items) cut_strings(item, max_bytes);
+  if (json::object* members = value.if_object())
+    for (auto& member : *members) cut_strings(member.value(), max_bytes);
+  const json::string* text = value.if_string();
+  if (!text || text->size() <= max_bytes) return;
+  const std::string_view kept = utf8_prefix(json::view(*text), max_bytes);
+  value = fmt::format("{}\n[TRUNCATED - {} bytes total, {} shown]", kept, text->size(), kept.size());
+}
+
 void bound_structured(ToolResult& reply, std::size_t budget_bytes) {
   if (!reply.structured) return;
+  const std::size_t structured_bytes = budget_bytes * kStructuredFactor;
   std::string text = json::write(*reply.structured);
-  const bool too_large = text.size() > budget_bytes * kStructuredFactor;
-  if (reply.content.empty() && text.size() > budget_bytes) reply.content.push_back(protocol::text_content(std::move(text)));
+  bool too_large = text.size() > structured_bytes;
+  if (reply.content.empty() && text.size() > budget_bytes) reply.content.push_back(protocol::text_content(text));
+  for (std::size_t longest = budget_bytes; too_large && longest >= kShortestCut; longest /= 8) {
+    cut_strings(*reply.structured, longest);
+    too_large = json::write(*reply.structured).size() > structured_bytes;
+  }
   if (!too_large) return;
   // A client that checks the output schema would refuse a result without it; an error needs none.
   reply.structured.reset();

@@ -45,7 +45,7 @@ executors::RunRequest make_request(const CodeWorld& world, capsule::Capsule caps
   request.stdin_bytes = std::move(run.arguments.stdin_text);
   if (!run.arguments.session.empty()) request.session = executors::SessionKey{run.principal, run.arguments.session};
   request.session_start = run.arguments.session_start;
-  request.limits = policy.limits;
+  request.limits = policy.run_limits();
   if (run.arguments.timeout) request.limits.timeout = std::min(request.limits.timeout, *run.arguments.timeout);
   return request;
 }
@@ -60,11 +60,27 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, st
           .deps = std::move(packages)};
 }
 
+// A call that brings its own filesystem block sees less of the same tree.
 Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy) {
   RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree(run.principal));
-  if (!policy.filesystem) return tree;
-  RELAY_TRY(vfs::PathPolicy narrower, vfs::PathPolicy::parse(*policy.filesystem));
+  if (!json::find_object(run.arguments.policy, "filesystem")) return tree;
+  RELAY_TRY(vfs::PathPolicy narrower, vfs::PathPolicy::parse({policy.filesystem.readonly, policy.filesystem.writable}));
   return std::make_shared<vfs::Tree>(tree->narrowed(std::move(narrower)));
+}
+
+std::shared_ptr<GuardedNetwork> make_network(const CodeWorld& world, const authority::Recorded& recorded, const RunPolicy& policy) {
+  fetch::FetchOptions options;
+  if (world.on_refusal)
+    options.on_refusal = [report = world.on_refusal, call = recorded.call()](const fetch::Refusal& refusal) { report(refusal, call); };
+  return std::make_shared<GuardedNetwork>(fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network), std::move(options)));
+}
+
+io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& world, const CodeRun& run, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
+  auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
+  auto report = [&observer](std::string_view phase, std::chrono::milliseconds elapsed) {
+    observer.on_progress(fmt::format("{} ({} s)", phase, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count()));
+  };
+  co_return co_await world.packages.resolve(run.language, run.arguments.packages, run.arguments.code, std::move(fetch_wheel), std::move(report));
 }
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
@@ -91,18 +107,14 @@ protocol::Tool describe_tool(Language language) {
 
 }  // namespace
 
-io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded&, CodeRun run, executors::RunObserver& observer) {
+io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run, executors::RunObserver& observer) {
   RELAY_CO_TRY(NarrowedPolicy narrowed, narrow(world.policy, run.arguments.policy));
   RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, run, narrowed.policy));
-  std::optional<capsule::DepsLayer> packages;
-  if (world.resolve_packages) {
-    auto report = [&observer](std::string text) { observer.on_progress(text); };
-    RELAY_CO_TRY(packages, co_await world.resolve_packages(run.language, run.arguments.packages, std::move(report)));
-  }
+  auto network = make_network(world, recorded, narrowed.policy);
+  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages, co_await resolve_packages(world, run, network, observer));
   RELAY_CO_TRY(capsule::Capsule sealed, world.capsules.build(make_build(run, narrowed.policy, std::move(packages))));
   if (world.keep_capsule) world.keep_capsule(sealed);
 
-  auto network = world.make_network ? world.make_network(narrowed.policy) : nullptr;
   auto host = std::make_shared<RunHost>(world.pool, std::move(tree), std::move(network));
   executors::RunRequest request = make_request(world, std::move(sealed), std::move(run), narrowed.policy);
   FinishedRun finished;

@@ -6,11 +6,13 @@
 
 #include "base/random.h"
 #include "capsule/builder.h"
+#include "capsule/packages.h"
 #include "executors/local_executor.h"
 #include "io/thread_pool.h"
 #include "pipeline/guarded_backend.h"
 #include "tools/code_arguments.h"
 #include "tools/run_host.h"
+#include "tools/run_network.h"
 #include "tools/run_policy.h"
 #include "vfs/workspace.h"
 
@@ -24,8 +26,10 @@ struct CodeWorld {
   io::ThreadPool& pool;
   RandomSource& random;
   RunPolicy policy;  // the server's side of every run
-  std::function<std::shared_ptr<RunNetwork>(const RunPolicy&)> make_network;  // null: no run has a network
-  std::function<io::Task<std::optional<capsule::DepsLayer>>(executors::Language, const json::object& packages, std::function<void(std::string)> progress)> resolve_packages;
+  net::HttpClient& http;      // for runs whose policy allows a host
+  io::Executor loop;
+  capsule::Packages& packages;
+  std::function<void(const fetch::Refusal&, const authority::Call& run)> on_refusal;  // for the audit log; may be empty
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
 };
 

@@ -17,7 +17,7 @@
 
 namespace relay::tools {
 
-/// The network as a run sees it: `fetch` calls. Null where a run has none.
+/// The network as a run sees it: `fetch` calls.
 class RunNetwork {
  public:
   virtual ~RunNetwork() = default;

@@ -1,89 +1,83 @@
 #include "tools/run_policy.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace relay::tools {
 namespace {
 
-std::vector<std::string> strings(const json::object& block, std::string_view key) {
-  std::vector<std::string> out;
-  if (const json::array* list = json::find_array(block, key))
-    for (const json::value& item : *list)
-      if (item.is_string()) out.emplace_back(item.get_string());
+const json::object& block_of(const json::object& policy, std::string_view name) {
+  static const json::object kEmpty;
+  const json::object* block = json::find_object(policy, name);
+  return block ? *block : kEmpty;
+}
+
+json::array texts(const std::vector<std::string>& items) {
+  return json::array(items.begin(), items.end());
+}
+
+json::array texts(const std::vector<policy::HostPattern>& patterns) {
+  json::array out;
+  for (const policy::HostPattern& pattern : patterns) out.emplace_back(policy::to_text(pattern));
   return out;
 }
 
-Result<void> check_members(const json::object& block, std::string_view where, std::initializer_list<std::string_view> known) {
-  for (const auto& member : block)
-    if (std::ranges::find(known, std::string_view(member.key().data(), member.key().size())) == known.end())
-      return fail(invalid(fmt::format("policy{}: unknown member \"{}\"", where, std::string(member.key()))));
-  return {};
+struct Requests {
+  policy::NetworkRequest network;
+  policy::FilesystemRequest filesystem;
+  policy::LimitsRequest limits;
+};
+
+Result<Requests> read_requests(const json::object& block) {
+  std::vector<policy::Problem> problems;
+  Requests requests{policy::read_network(block_of(block, "network"), "policy.network", problems),
+                    policy::read_filesystem(block_of(block, "filesystem"), "policy.filesystem", problems),
+                    policy::read_limits(block_of(block, "limits"), "policy.limits", problems)};
+  if (!problems.empty()) return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
+  return requests;
 }
 
-// Numbers take the minimum; an attempt to raise one is reported.
 template <class T>
-void lower(T& limit, const json::object& block, std::string_view key, std::vector<std::string>& notes) {
-  const auto asked = json::find_int(block, key);
-  if (!asked) return;
-  const auto wanted = static_cast<T>(*asked);
-  if (wanted > limit) notes.push_back(fmt::format("policy.limits.{} {} is above the server's limit; {} applies", key, *asked, static_cast<std::int64_t>(limit)));
-  limit = std::min(limit, wanted);
-}
-
-void narrow_limits(executors::RunLimits& limits, const json::object& block, std::vector<std::string>& notes) {
-  auto timeout_ms = limits.timeout.count();
-  lower(timeout_ms, block, "timeoutMs", notes);
-  limits.timeout = std::chrono::milliseconds(timeout_ms);
-  lower(limits.mem_mb, block, "memMb", notes);
-  lower(limits.stdout_bytes, block, "stdoutBytes", notes);
-}
-
-Result<void> check_limits(const json::object& block) {
-  RELAY_CHECK(check_members(block, ".limits", {"timeoutMs", "memMb", "stdoutBytes"}));
-  for (const auto& member : block) {
-    const auto number = json::find_int(block, std::string_view(member.key().data(), member.key().size()));
-    if (!number || *number < 0) return fail(invalid(fmt::format("policy.limits.{} must be a whole number, not negative", std::string(member.key()))));
-  }
-  return {};
+T take(policy::Narrowed<T> narrowed, std::vector<std::string>& notes) {
+  for (const std::string& widening : narrowed.widening) notes.push_back("the call's policy can only narrow; ignored: " + widening);
+  return std::move(narrowed.policy);
 }
 
 }  // namespace
 
 json::object RunPolicy::to_json() const {
   json::object out;
-  out["network"] = network;
-  out["limits"] = {{"timeoutMs", limits.timeout.count()}, {"memMb", limits.mem_mb}, {"stdoutBytes", limits.stdout_bytes}};
-  if (filesystem) {
-    out["filesystem"] = {{"readonly", json::array(filesystem->readonly.begin(), filesystem->readonly.end())},
-                         {"writable", json::array(filesystem->writable.begin(), filesystem->writable.end())}};
-  }
+  out["network"] = {{"allowedDomains", texts(network.allowed)},
+                    {"deniedDomains", texts(network.denied)},
+                    {"denyIpLiterals", network.deny_ip_literals},
+                    {"blockPrivateRanges", network.block_private_ranges},
+                    {"maxBodyBytes", network.max_body_bytes},
+                    {"maxRedirects", network.max_redirects}};
+  out["filesystem"] = {{"readonly", texts(filesystem.readonly)}, {"writable", texts(filesystem.writable)}};
+  out["limits"] = {{"timeoutMs", limits.timeout_ms}, {"memMb", limits.mem_mb}, {"stdoutBytes", limits.stdout_bytes}};
   return out;
 }
 
-RunPolicy read_run_policy(const json::object& policy) {
-  RunPolicy out;
-  if (const json::object* network = json::find_object(policy, "network")) out.network = *network;
-  if (const json::object* limits = json::find_object(policy, "limits")) {
-    out.limits.timeout = std::chrono::milliseconds(json::find_int(*limits, "timeoutMs").value_or(out.limits.timeout.count()));
-    out.limits.mem_mb = static_cast<std::size_t>(json::find_int(*limits, "memMb").value_or(static_cast<std::int64_t>(out.limits.mem_mb)));
-    out.limits.stdout_bytes = static_cast<std::size_t>(json::find_int(*limits, "stdoutBytes").value_or(static_cast<std::int64_t>(out.limits.stdout_bytes)));
-  }
-  return out;
+executors::RunLimits RunPolicy::run_limits() const {
+  return {.timeout = std::chrono::milliseconds(limits.timeout_ms),
+          .mem_mb = static_cast<std::size_t>(limits.mem_mb),
+          .stdout_bytes = static_cast<std::size_t>(limits.stdout_bytes)};
+}
+
+Result<RunPolicy> read_run_policy(const json::object& block) {
+  RELAY_TRY(const Requests requests, read_requests(block));
+  return RunPolicy{policy::apply_defaults(requests.network), policy::apply_defaults(requests.filesystem), policy::apply_defaults(requests.limits)};
 }
 
 Result<NarrowedPolicy> narrow(const RunPolicy& server, const json::object& block) {
-  RELAY_CHECK(check_members(block, "", {"network", "filesystem", "limits"}));
   NarrowedPolicy out{server, {}};
-  if (const json::object* limits = json::find_object(block, "limits")) {
-    RELAY_CHECK(check_limits(*limits));
-    narrow_limits(out.policy.limits, *limits, out.notes);
-  }
-  if (const json::object* filesystem = json::find_object(block, "filesystem")) {
-    RELAY_CHECK(check_members(*filesystem, ".filesystem", {"readonly", "writable"}));
-    out.policy.filesystem = vfs::PathPolicySpec{strings(*filesystem, "readonly"), strings(*filesystem, "writable")};
-  }
+  if (block.empty()) return out;
+  for (const auto& member : block)
+    if (member.key() != "network" && member.key() != "filesystem" && member.key() != "limits")
+      return fail(invalid(fmt::format("policy: unknown member \"{}\"; it has network, filesystem and limits", std::string(member.key()))));
+  RELAY_TRY(const Requests requests, read_requests(block));
+  out.policy.network = take(policy::intersect(server.network, requests.network), out.notes);
+  out.policy.filesystem = take(policy::intersect(server.filesystem, requests.filesystem), out.notes);
+  out.policy.limits = take(policy::intersect(server.limits, requests.limits), out.notes);
   return out;
 }
 

@@ -1,28 +1,30 @@
-// RunPolicy: what one run may do, as a value: network, files, limits. The server has one; a call may bring a narrower one,
-// and the run gets the intersection.
+// RunPolicy: what one run may do: network, files, limits. The server has one; a call may bring a narrower one, and the run
+// gets the intersection.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "executors/run.h"
-#include "vfs/tree.h"
+#include "policy/filesystem_policy.h"
+#include "policy/limits_policy.h"
+#include "policy/network_policy.h"
 
 namespace relay::tools {
 
 struct RunPolicy {
-  json::object network;                            // policy.network of the configuration
-  std::optional<vfs::PathPolicySpec> filesystem;   // a call's own; the configuration's is in the tree already
-  executors::RunLimits limits;
+  policy::NetworkPolicy network;
+  policy::FilesystemPolicy filesystem;
+  policy::LimitsPolicy limits;
 
   /// For the capsule's manifest.
   [[nodiscard]] json::object to_json() const;
+  [[nodiscard]] executors::RunLimits run_limits() const;
 };
 
-/// Reads the configuration's blocks, which the schema has checked.
-RunPolicy read_run_policy(const json::object& policy);
+/// Reads the blocks of the configuration's `policy`, or says what is wrong with them.
+Result<RunPolicy> read_run_policy(const json::object& block);
 
 struct NarrowedPolicy {
   RunPolicy policy;

@@ -1,4 +1,4 @@
-// expect: exit 0
+// expect: exit 0|13
 // expect: stdout has still here
 Object.prototype.exitCode = 99;
 Object.prototype.then = function () { return 99; };
