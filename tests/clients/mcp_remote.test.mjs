@@ -16,8 +16,8 @@ async function throughBridge(t, server, flags) {
     args: [bridge, server.endpoint, '--allow-http', ...flags],
   });
   const client = new Client({ name: 'through-mcp-remote', version: '1' });
-  await client.connect(transport);
   t.after(() => client.close());
+  await client.connect(transport);
   return client;
 }
 

@@ -11,8 +11,8 @@ import { expectHello, expectServerInfo, expectTools, hello, serveForClients, std
 
 async function connect(t, transport) {
   const client = new Client({ name: 'sdk-v1', version: '1.32.2' });
-  await client.connect(transport);
   t.after(() => client.close());
+  await client.connect(transport);
   return client;
 }
 

@@ -11,8 +11,8 @@ const modes = [['legacy', '2025-11-25'], ['auto', modern], [{ pin: modern }, mod
 
 async function connect(t, transport, mode) {
   const client = new Client({ name: 'sdk-v2', version: '2.4.0' }, { versionNegotiation: { mode } });
-  await client.connect(transport);
   t.after(() => client.close());
+  await client.connect(transport);
   return client;
 }
 

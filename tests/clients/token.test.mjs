@@ -20,8 +20,8 @@ const info = { name: 'server_info', arguments: {} };
 test('SDK v1 with a token', async (t) => {
   const { url, headers } = await guarded(t);
   const client = new ClientV1({ name: 'sdk-v1', version: '1' });
-  await client.connect(new TransportV1(url, { requestInit: { headers } }));
   t.after(() => client.close());
+  await client.connect(new TransportV1(url, { requestInit: { headers } }));
   expectServerInfo(await client.callTool(info));
   await assert.rejects(new ClientV1({ name: 'stranger', version: '1' }).connect(new TransportV1(url)), /401|unauthorized/i);
 });
@@ -30,8 +30,8 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
   test(`SDK v2 (${mode.pin ?? mode}) with a token`, async (t) => {
     const { url, headers } = await guarded(t);
     const client = new Client({ name: 'sdk-v2', version: '1' }, { versionNegotiation: { mode } });
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     t.after(() => client.close());
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     expectServerInfo(await client.callTool(info));
     await assert.rejects(new Client({ name: 'stranger', version: '1' }, { versionNegotiation: { mode } }).connect(new StreamableHTTPClientTransport(url)), /401|unauthorized/i);
   });
