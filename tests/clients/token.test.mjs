@@ -23,7 +23,7 @@ test('SDK v1 with a token', async (t) => {
   t.after(() => client.close());
   await client.connect(new TransportV1(url, { requestInit: { headers } }));
   expectServerInfo(await client.callTool(info));
-  await assert.rejects(new ClientV1({ name: 'stranger', version: '1' }).connect(new TransportV1(url)), /401|unauthorized/i);
+  await assert.rejects(new ClientV1({ name: 'stranger', version: '1' }).connect(new TransportV1(url)), /401|unauthorized|unauthenticated/i);
 });
 
 for (const mode of ['legacy', { pin: '2026-07-28' }]) {
@@ -33,7 +33,7 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
     t.after(() => client.close());
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     expectServerInfo(await client.callTool(info));
-    await assert.rejects(new Client({ name: 'stranger', version: '1' }, { versionNegotiation: { mode } }).connect(new StreamableHTTPClientTransport(url)), /401|unauthorized/i);
+    await assert.rejects(new Client({ name: 'stranger', version: '1' }, { versionNegotiation: { mode } }).connect(new StreamableHTTPClientTransport(url)), /401|unauthorized|unauthenticated/i);
   });
 }
 
