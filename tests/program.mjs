@@ -23,9 +23,22 @@ export function cleanEnvironment(extra = {}) {
   return { ...Object.fromEntries(kept), ...extra };
 }
 
+const endings = new WeakMap();
+
+// What the end of a test undoes, last first: a server stops before its directory goes.
+export function atEnd(t, undo) {
+  if (!endings.has(t)) {
+    endings.set(t, []);
+    t.after(async () => {
+      for (const one of endings.get(t).reverse()) await one();
+    });
+  }
+  endings.get(t).push(undo);
+}
+
 export function temporaryDirectory(t) {
   const path = mkdtempSync(join(tmpdir(), 'relay-test-'));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
@@ -125,7 +138,7 @@ export class Program {
 // A program that lives as long as the test.
 export function start(t, name, args = [], options = {}) {
   const started = new Program(name.includes('/') ? name : program(name), args, options);
-  t.after(async () => {
+  atEnd(t, async () => {
     await started.stop({ grace: 10_000 });
     await started.assertNothingLeft();
   });

@@ -16,11 +16,16 @@ function init(args)
   local body = file:read("*a")
   if #body > 0 then wrk.body = body end
   file:close()
-  request_bytes = wrk.format(wrk.method, wrk.path)
+  -- Ids in flight must differ within a session: many copies of the request, each with its own id, take turns.
+  requests_made, turn = {}, 0
+  for id = 1, 512 do
+    requests_made[id] = wrk.format(nil, nil, nil, wrk.body and (wrk.body:gsub('"id":1,', '"id":' .. id .. ',', 1)))
+  end
 end
 
 function request()
-  return request_bytes
+  turn = turn % 512 + 1
+  return requests_made[turn]
 end
 
 if check then

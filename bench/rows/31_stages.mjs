@@ -28,7 +28,6 @@ async function measure() {
   for (let i = 0; i < 20; ++i) await callOnce(server.url, 'server_info', {});
   await capture(['callgrind_control', '--instr=on', String(server.pid)]);
   for (let i = 0; i < calls; ++i) await callOnce(server.url, 'server_info', {});
-  await capture(['callgrind_control', '--instr=off', String(server.pid)]);
   await capture(['callgrind_control', '--dump', String(server.pid)]);
   await sleep(500);
   await server.stop();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callTool, request } from '../mcp.mjs';
-import { configured, run, serve, start, temporaryDirectory } from '../program.mjs';
+import { atEnd, configured, run, serve, start, temporaryDirectory } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
 const logOf = (server) => join(server.cwd, '.relay', 'audit.jsonl');
@@ -158,7 +158,7 @@ for (const onFailure of ['refuse', 'degrade']) {
       t.skip('mounting is not allowed here');
       return;
     }
-    t.after(() => execFileSync('umount', ['-l', disk]));
+    atEnd(t, () => execFileSync('umount', ['-l', disk]));
     const server = await serve(t, { config: { ...config, audit: { path: join(disk, 'audit.jsonl'), onFailure } } });
     let refused = 0;
     for (let i = 0; i < 400; ++i) {

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMCPClient } from '@ai-sdk/mcp';
 import { Experimental_StdioMCPTransport as StdioTransport } from '@ai-sdk/mcp/mcp-stdio';
+import { atEnd } from '../program.mjs';
 import { expectHello, expectServerInfo, expectTools, hello, serveForClients, stdioCommand } from './expectations.mjs';
 
 async function connect(t, transport, protocolVersionDiscovery) {
   const client = await createMCPClient({ transport, protocolVersionDiscovery });
-  t.after(() => client.close());
+  atEnd(t, () => client.close());
   return client;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { cleanEnvironment, modules, temporaryDirectory } from '../program.mjs';
+import { atEnd, cleanEnvironment, modules, temporaryDirectory } from '../program.mjs';
 import { expectHello, expectServerInfo, expectTools, hello, serveForClients } from './expectations.mjs';
 
 const bridge = join(modules, 'mcp-remote', 'dist', 'proxy.js');
@@ -16,8 +16,8 @@ async function throughBridge(t, server, flags) {
     args: [bridge, server.endpoint, '--allow-http', ...flags],
   });
   const client = new Client({ name: 'through-mcp-remote', version: '1' });
+  atEnd(t, () => client.close());
   await client.connect(transport);
-  t.after(() => client.close());
   return client;
 }
 

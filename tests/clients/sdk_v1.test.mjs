@@ -6,13 +6,13 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { alive, describe } from '../processes.mjs';
-import { until } from '../program.mjs';
+import { atEnd, until } from '../program.mjs';
 import { expectHello, expectServerInfo, expectTools, hello, serveForClients, stdioCommand } from './expectations.mjs';
 
 async function connect(t, transport) {
   const client = new Client({ name: 'sdk-v1', version: '1.32.2' });
+  atEnd(t, () => client.close());
   await client.connect(transport);
-  t.after(() => client.close());
   return client;
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { atEnd } from '../program.mjs';
 import { expectHello, expectServerInfo, expectTools, hello, serveForClients, stdioCommand } from './expectations.mjs';
 
 const modern = '2026-07-28';
@@ -11,8 +12,8 @@ const modes = [['legacy', '2025-11-25'], ['auto', modern], [{ pin: modern }, mod
 
 async function connect(t, transport, mode) {
   const client = new Client({ name: 'sdk-v2', version: '2.4.0' }, { versionNegotiation: { mode } });
+  atEnd(t, () => client.close());
   await client.connect(transport);
-  t.after(() => client.close());
   return client;
 }
 
