@@ -112,7 +112,8 @@ void TaskStore::cancel(TaskRecord& task) {
 }
 
 void TaskStore::stop() {
-  for (const auto& [id, task] : std::exchange(tasks_, {})) task->cancel.cancel();
+  for (const auto& [id, task] : std::exchange(tasks_, {}))
+    if (!is_terminal(task->status)) task->cancel.cancel();
   order_.clear();
 }
 
@@ -121,7 +122,7 @@ void TaskStore::drop_expired() {
   std::erase_if(order_, [&](const std::string& id) {
     const auto found = tasks_.find(id);
     if (now - found->second->created < found->second->ttl) return false;
-    found->second->cancel.cancel();
+    if (!is_terminal(found->second->status)) found->second->cancel.cancel();
     tasks_.erase(found);
     return true;
   });
