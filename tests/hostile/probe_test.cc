@@ -50,7 +50,7 @@ constexpr Row kRows[] = {
     {"mount", kKilled, "refused EPERM"},
     {"unmount", kKilled, "refused EPERM"},
     {"change_root", kKilled, "refused EPERM"},
-    {"become_root", kKilled, "refused EPERM"},
+    {"become_root", kKilled, "refused"},
     {"bpf", kKilled, nullptr},
     {"keyctl", kKilled, nullptr},
     {"perf_event", kKilled, nullptr},
