@@ -1,9 +1,11 @@
 // The command line. CLI11 is a heavy header: it is included here and nowhere else.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "app/config_check.h"
 #include "app/environment.h"
 #include "app/options.h"
 #include "app/version.h"
@@ -142,6 +144,17 @@ void add_keys(CLI::App& root, Options& options) {
   rotate.callback([&options] { options.command = Command::keys_rotate; });
 }
 
+// CLI11 only says that a command is missing; people want to know which word it did not understand.
+bool is_unknown_command(const CLI::App& root, const std::string& word) {
+  if (word.starts_with('-')) return false;
+  std::vector<std::string> names;
+  for (const CLI::App* command : root.get_subcommands({})) names.push_back(command->get_name());
+  if (std::ranges::find(names, word) != names.end()) return false;
+  const std::string near = nearest_name(word, names);
+  fmt::print(stderr, "relay: unknown command \"{}\"{}; `relay --help` lists them\n", word, near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near));
+  return true;
+}
+
 }  // namespace
 
 bool is_container() {
@@ -178,6 +191,7 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_run(root, parsed.options);
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
+  if (argc > 1 && is_unknown_command(root, argv[1])) return {.options = {}, .finished = true, .exit_code = 2};
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

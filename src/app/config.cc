@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "app/config_check.h"
-#include "app/environment.h"
 #include "app/embedded.h"
+#include "app/environment.h"
+#include "policy/engine.h"
+#include "tools/run_policy.h"
 
 namespace relay::app {
 namespace {
@@ -189,6 +191,10 @@ void check_meaning(const Config& config, std::vector<ConfigProblem>& problems) {
     for (std::size_t other = 0; other < i; ++other)
       if (config.mounts[other].name == config.mounts[i].name) complain(fmt::format("$.mounts[{}].name", i), fmt::format("\"{}\" is used twice", config.mounts[i].name));
   }
+  std::vector<policy::Problem> rules_problems;
+  policy::Engine::make(policy::read_rules(config.policy, "$.policy", rules_problems), "$.policy", rules_problems);
+  for (policy::Problem& problem : rules_problems) complain(std::move(problem.path), std::move(problem.message));
+  if (const auto run_policy = tools::read_run_policy(config.policy); !run_policy) complain("$.policy", run_policy.error().message);
   if (config.server.tls_cert.empty() != config.server.tls_key.empty())
     complain("$.server", "TLS needs both tlsCert and tlsKey (--tls-cert and --tls-key)");
   if (config.audit.chain && config.audit.format != "jsonl")

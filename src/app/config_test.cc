@@ -91,7 +91,7 @@ TEST_P(BrokenConfig, IsRefusedWithItsPathAndAReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    TwentyFourWays, BrokenConfig,
+    TwentySixWays, BrokenConfig,
     testing::Values(Broken{"{", "relay.config.json", "not valid JSON"},
                     Broken{"[]", "relay.config.json", "object"},
                     Broken{R"({"toolset": ["code"]})", "$.toolset", "did you mean \"toolsets\""},
@@ -115,6 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{R"({"server": {"tlsCert": "a.pem"}})", "$.server", "both"},
                     Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
                     Broken{R"({"auth": {"mode": "password"}})", "$.auth.mode", ""},
+                    Broken{R"({"policy": {"deny": ["("]}})", "$.policy.deny", ""},
+                    Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})", "$.policy", "allowedDomains"},
                     Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
 
 TEST_F(ConfigTest, AllProblemsAreReportedAtOnce) {

@@ -125,8 +125,7 @@ int run_script(const Config& config, const Options& options, Log& log) {
   };
   io::spawn(loop.get_executor(), body(), "run");
   loop.run();
-  (*world)->stop();
-  return exit_code;
+  (*world)->leave(exit_code);
 }
 
 }  // namespace relay::app

@@ -91,7 +91,9 @@ io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServ
   log.info("stopping", {{"signal", signal}});
   server.stop();
   world.stop();
+  RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
   RELAY_CO_CHECK(co_await http.stop(limits::kShutdownGrace));
+  RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
   log.info("stopped");
   loop.stop();
   co_return Result<void>{};
@@ -135,7 +137,7 @@ int run_serve(const Config& config, Log& log) {
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
   loop.run();
-  return 0;
+  (*world)->leave(0);
 }
 
 }  // namespace relay::app

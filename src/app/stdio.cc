@@ -51,9 +51,7 @@ int run_stdio(const Config& config, Log& log) {
   io::spawn(loop.get_executor(), serve_pipes(server, in, out, loop), "stdio");
   io::spawn(loop.get_executor(), stop_on_signal(loop), "signals");
   loop.run();
-  server.stop();
-  (*world)->stop();
-  return 0;
+  (*world)->leave(0);
 }
 
 }  // namespace relay::app

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <atomic>
 #include <fstream>
 #include <iterator>
@@ -114,6 +116,13 @@ World::~World() {
 
 void World::stop() {
   if (local_) local_->stop();
+}
+
+void World::leave(int exit_code) {
+  stop();
+  journal_.reset();
+  std::fflush(stdout);
+  std::_Exit(exit_code);
 }
 
 Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop, Log& log) {

@@ -54,6 +54,9 @@ class World {
 
   /// Ends every run and sandbox.
   void stop();
+  /// The end of the process: what was recorded is written, and nothing else is taken apart. Coroutines that are
+  /// still suspended belong to a loop that no longer runs; their frames hold references to all of this.
+  [[noreturn]] void leave(int exit_code);
 
  private:
   class Observer;

@@ -30,6 +30,7 @@ inline constexpr auto kIdleTimeout = 75s;  // a bit above what common clients ke
 inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
+inline constexpr auto kFarewell = std::chrono::milliseconds(100);  // for streams to say their last word, and calls to unwind
 
 // HTTP client.
 inline constexpr auto kConnectTimeout = 10s;
