@@ -1,12 +1,15 @@
 // The real zygotes, with everything in them: runs, sessions, limits, and what happens when somebody is killed.
 #include <gtest/gtest.h>
 
-#include <dirent.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "local_runs.h"
 
