@@ -82,7 +82,7 @@ function mcpBackend(url) {
     const args = { code, stdin, args: argv, env, cwd, servers, session, timeoutMs, executor: "local" };
     const { structuredContent: result } = await client.call("tools/call", { name: `run_${language}`, arguments: args });
     const { exitCode, value, valueText, error } = result;
-    const stdout = result.stdoutBase64 ? Buffer.from(result.stdoutBase64, "base64") : bytesOf(result.stdout);
+    const stdout = result.stdoutEncoding === "base64" ? Buffer.from(result.stdout, "base64") : bytesOf(result.stdout);
     return { stdout, stderr: bytesOf(result.stderr), done: { exitCode, value, valueText, error } };
   };
   return {
