@@ -76,6 +76,17 @@ std::uint64_t keep_lines(std::string& bytes, std::uint64_t lines) {
   return seen;
 }
 
+// How many bytes at the end begin a character whose rest is not there.
+std::size_t unfinished_bytes(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const auto lead = static_cast<unsigned char>(text[text.size() - back]);
+    if (is_continuation(text[text.size() - back])) continue;
+    const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
 // An offset inside a character moves on to the next; an end inside one moves back, unless the file ends there.
 void align_characters(FilePart& part) {
   const std::size_t reach = std::min<std::size_t>(3, part.bytes.size());
@@ -83,7 +94,7 @@ void align_characters(FilePart& part) {
   while (part.offset > 0 && skip < reach && is_continuation(part.bytes[skip])) ++skip;
   const bool at_end = part.offset + part.bytes.size() >= part.size;
   const std::string_view rest = std::string_view(part.bytes).substr(skip);
-  const std::size_t kept = at_end || rest.size() < 4 ? rest.size() : utf8_prefix(rest, rest.size()).size();
+  const std::size_t kept = at_end || rest.size() < 4 ? rest.size() : rest.size() - unfinished_bytes(rest);
   part.bytes = part.bytes.substr(skip, kept);
   part.offset += skip;
 }
