@@ -1,4 +1,4 @@
-// expect: exit 0|1|124
+// expect: exit 0|1|124|137
 // expect: stdout never ESCAPED
 const fs = require("fs");
 const block = "x".repeat(4_000_000);

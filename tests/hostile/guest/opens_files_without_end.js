@@ -1,4 +1,4 @@
-// expect: exit 0|1|124
+// expect: exit 0|1|124|137
 // expect: text < 70000
 const fs = require("fs");
 for (let i = 0; i < 5000; i++) fs.writeFileSync("/tmp/flood-" + (i % 50), "x");
