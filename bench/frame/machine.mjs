@@ -43,7 +43,7 @@ export function describeMachine() {
     'SDK v2': packageVersion('@modelcontextprotocol/server'),
     'quickjs-emscripten': packageVersion('quickjs-emscripten'),
     pyodide: packageVersion('pyodide'),
-    deno: packageVersion('deno'),
+    deno: packageVersion('@deno/linux-x64-glibc'),
     python3: output('/usr/bin/python3', ['--version']).replace(/^Python /, ''),
     wrk: /\d+\.\d+\.\d+/.exec(output('wrk', ['-v']))?.[0] ?? 'not there',
   };

@@ -30,7 +30,7 @@ export async function runOnce(server, language, code, args = {}) {
   return result.structuredContent;
 }
 
-export const deno = join(import.meta.dirname, '..', 'node_modules', '.bin', 'deno');
+export const deno = join(import.meta.dirname, '..', 'node_modules', '@deno', 'linux-x64-glibc', 'deno');
 
 // One process per call, as tools do that have no sandbox of their own ready.
 export const processPeers = {
