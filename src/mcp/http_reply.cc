@@ -11,16 +11,21 @@ namespace relay::mcp {
 namespace {
 
 // Looks after a connection while a reply is not finished: notices that the client went away, and when it is time for
-// a sign of life. Only replies that have to wait pay for it.
+// a sign of life. It begins after a moment, because most replies are there by then and need not pay for it.
 class Attendant {
  public:
-  Attendant(const io::Executor& executor, net::Exchange& exchange, const std::shared_ptr<MessageStream>& stream) {
-    io::spawn(executor, watch(exchange.peer_gone(), state_, stream), "peer watch", watching_);
-    io::spawn(executor, tick(state_, stream), "keep-alive", ticking_);
+  Attendant(const io::Executor& executor, net::Exchange& exchange, const std::shared_ptr<MessageStream>& stream)
+      : begin_(executor, kMoment) {
+    begin_.async_wait([this, alive = std::weak_ptr<State>(state_), executor, &exchange, stream](const boost::system::error_code& error) {
+      if (error || alive.expired()) return;  // expired and queued is not cancelled: we may be gone by now
+      io::spawn(executor, watch(exchange.peer_gone(), state_, stream), "peer watch", watching_);
+      io::spawn(executor, tick(state_, stream), "keep-alive", ticking_);
+    });
   }
   Attendant(const Attendant&) = delete;
   Attendant& operator=(const Attendant&) = delete;
   ~Attendant() {
+    begin_.cancel();
     watching_.cancel();
     ticking_.cancel();
   }
@@ -45,6 +50,9 @@ class Attendant {
       stream->changed().wake();
     }
   }
+  static constexpr auto kMoment = std::chrono::milliseconds(10);
+
+  io::asio::steady_timer begin_;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   io::CancelSource watching_;
   io::CancelSource ticking_;
