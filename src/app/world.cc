@@ -85,10 +85,12 @@ json::value execution_status(const executors::LocalExecutor& local) {
 // Counts each call that ended, and says it in the log.
 class World::Observer final : public pipeline::CallObserver {
  public:
-  Observer(metrics::Registry& metrics, Log& log, std::string mode) : metrics_(metrics), log_(log), mode_(std::move(mode)) {}
+  Observer(metrics::Registry& metrics, Log& log, std::string mode, bool verbose)
+      : metrics_(metrics), log_(log), mode_(std::move(mode)), verbose_(verbose) {}
 
   void call_ended(const authority::Call& call, authority::Tier tier, authority::Ending ending, std::chrono::nanoseconds took) override {
     metrics_.count_call({.tool = call.tool, .tier = number(tier), .outcome = authority::name(ending), .mode = mode_, .duration = took});
+    if (!verbose_) return;  // the fields alone cost more than the rest of this
     log_.debug("call", {{"requestId", call.request_id},
                         {"clientId", call.caller.principal},
                         {"tool", call.tool},
@@ -100,6 +102,7 @@ class World::Observer final : public pipeline::CallObserver {
   metrics::Registry& metrics_;
   Log& log_;
   std::string mode_;
+  bool verbose_;
 };
 
 fs::path program_directory() {
@@ -163,7 +166,7 @@ Result<void> World::open_policy() {
   results_ = std::make_unique<pipeline::ResultsStore>(clock_, random_);
   const std::string mode(policy::name(rules.mode));
   pipeline_ = std::make_unique<pipeline::Pipeline>(std::move(engine), *broker_, *journal_, *results_, clock_);
-  observer_ = std::make_unique<Observer>(metrics_, log_, mode);
+  observer_ = std::make_unique<Observer>(metrics_, log_, mode, config_.log_level == "debug");
   pipeline_->set_observer(observer_.get());
   backend_ = std::make_unique<pipeline::GuardedBackend>(make_identity(), *pipeline_, random_);
   return {};
