@@ -61,7 +61,7 @@ Result<Host> parse_host(std::string_view text) {
   RELAY_TRY(std::string name, to_ascii_host(text));
   if (name.ends_with('.')) name.pop_back();
   if (name.empty() || name.size() > kHostChars) return fail(invalid("the host is empty or too long"));
-  if (name.starts_with('.') || name.find("..") != std::string::npos) return fail(invalid("the host has an empty label"));
+  if (name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos) return fail(invalid("the host has an empty label"));
   if (!std::ranges::all_of(name, is_host_char)) return fail(invalid("the host has a character that hosts do not have"));
   if (!is_numeric_host(name)) return Host{std::move(name), std::nullopt};
   const auto address = find_loose_address(name);

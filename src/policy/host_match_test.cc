@@ -159,5 +159,9 @@ TEST(AddressRange, KnowsEveryRangeThatIsNotPublic) {
     EXPECT_FALSE(find_address(bad)) << bad;
 }
 
+TEST(ParseHost, TwoTrailingDotsAreAnEmptyLabelAndNotAnAddress) {
+  for (const char* text : {"01..", "example.com..", "..", "a.."}) EXPECT_FALSE(parse_host(text)) << text;
+}
+
 }  // namespace
 }  // namespace relay::policy
