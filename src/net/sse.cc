@@ -1,5 +1,6 @@
 #include "net/sse.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -26,7 +27,14 @@ std::string_view cut_line(std::string_view& text) {
 std::string one_line(std::string_view text) {
   std::string line(text);
   for (char& c : line)
-    if (c == '\r' || c == '\n' || c == '\0') c = ' ';
+    if (c == '\r' || c == '\n') c = ' ';
+  return line;
+}
+
+// Receivers ignore an id with a NUL in it.
+std::string id_line(std::string_view id) {
+  std::string line = one_line(id);
+  std::ranges::replace(line, '\0', ' ');
   return line;
 }
 
@@ -43,7 +51,7 @@ std::optional<std::chrono::milliseconds> find_retry(std::string_view value) {
 std::string format_sse(const SseEvent& event) {
   std::string out;
   out.reserve(event.data.size() + event.event.size() + 48);
-  if (event.id) out += "id: " + one_line(*event.id) + "\n";
+  if (event.id) out += "id: " + id_line(*event.id) + "\n";
   if (!event.event.empty()) out += "event: " + one_line(event.event) + "\n";
   if (event.retry) out += fmt::format("retry: {}\n", event.retry->count());
   std::string_view rest = event.data;
