@@ -29,6 +29,7 @@ io::Task<void> Backend::watch(const authority::Caller&, std::string) {
   co_return Result<void>{};
 }
 void Backend::unwatch(std::string_view) {}
+void Backend::want_log_level(protocol::LogLevel) {}
 
 protocol::RpcError unknown_tool(std::string_view name) {
   return {protocol::code::kInvalidParams, fmt::format("Unknown tool: {}", name), {}};

@@ -67,6 +67,8 @@ class Backend {
   /// The first client subscribes to a URI, the last one leaves. A failure of watch refuses the subscription.
   virtual io::Task<void> watch(const authority::Caller& caller, std::string uri);
   virtual void unwatch(std::string_view uri);
+  /// A client wants log messages from this level on. Without effect for backends whose logs cost nothing.
+  virtual void want_log_level(protocol::LogLevel level);
 };
 
 protocol::RpcError unknown_tool(std::string_view name);

@@ -34,6 +34,7 @@ class LegacyCall final : public Call {
 
  private:
   Result<std::string> params_for(protocol::InputRequest& request);
+  void name_elicitation(protocol::RawRequest& request);
   void send_ask(std::string message);
 
   std::shared_ptr<Session> session_;

@@ -44,8 +44,13 @@ struct SampleRequest {
   json::object metadata;
 };
 struct RootsRequest {};
+/// A question from elsewhere, passed on as it was asked: an upstream server's. One of the three methods above.
+struct RawRequest {
+  std::string method;
+  JsonText params;
+};
 
-using InputRequest = std::variant<ElicitForm, ElicitUrl, SampleRequest, RootsRequest>;
+using InputRequest = std::variant<ElicitForm, ElicitUrl, SampleRequest, RootsRequest, RawRequest>;
 
 /// One question of a round. The key names its answer on the wire in the modern era; empty: one is made up.
 struct Ask {
@@ -75,7 +80,12 @@ struct RootsResult {
   std::vector<Root> roots;
 };
 
-using InputResponse = std::variant<ElicitResult, SampleResult, RootsResult>;
+/// The answer to a RawRequest: checked, and passed on as it was given.
+struct RawResponse {
+  json::value result;
+};
+
+using InputResponse = std::variant<ElicitResult, SampleResult, RootsResult, RawResponse>;
 
 std::string_view name_of(ElicitAction action);
 /// "elicitation/create", "sampling/createMessage" or "roots/list".
