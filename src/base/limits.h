@@ -186,8 +186,20 @@ inline constexpr int kUpstreamReconnects = 5;         // of one interrupted even
 inline constexpr std::size_t kUpstreamStderrLines = 50;
 inline constexpr std::size_t kUpstreamStderrLineBytes = 1 * kKiB;
 inline constexpr std::size_t kUpstreamLogBytes = 1 * kMiB;  // one log file; one older is kept
+inline constexpr std::size_t kUpstreamStderrPerSecond = 256 * kKiB;  // looked at; the rest is read and thrown away
+inline constexpr auto kUpstreamFreshMin = 1s;         // a list that may not be kept at all is still asked for only this often
+inline constexpr auto kUpstreamVerdict = 7 * 24h;     // "speaks a legacy revision" is asked again after this: servers are updated
+inline constexpr int kUpstreamTimeouts = 3;           // calls in a row that nobody answered: then the server is asked if it lives
+inline constexpr auto kUpstreamPing = 10s;            // and has so long to say yes
+inline constexpr auto kUpstreamLastWords = 1s;        // between a closed connection and the exit status behind it
 inline constexpr std::size_t kToolNameBytes = 64;     // what model APIs take
 inline constexpr std::size_t kSecretBytes = 64 * kKiB;
+inline constexpr std::size_t kSecrets = 1'000;
+inline constexpr std::size_t kSecretBytesMin = 6;     // shorter values are too common in ordinary text to be blotted out
+inline constexpr std::size_t kCagePlanBytes = 1 * kMiB;
+inline constexpr std::size_t kCageConnections = 64;   // open at once from one caged server to its hosts
+inline constexpr std::size_t kCageHeadBytes = 16 * kKiB;  // what a caged server says before its proxy connects
+inline constexpr auto kCageIdle = 300s;               // a proxied connection on which nothing moves
 inline constexpr std::size_t kImportFileBytes = 4 * kMiB;
 
 // Upstream tools called from code.
