@@ -162,4 +162,39 @@ inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their
 inline constexpr std::size_t kFetchHeaders = 100;    // of one request
 inline constexpr auto kFetchTimeout = 300s;          // one hop, to its last byte; the run's own limit usually comes first
 
+// Upstream servers.
+inline constexpr std::size_t kUpstreamServers = 256;
+inline constexpr auto kUpstreamStart = 60s;          // npx may have to fetch a package first
+inline constexpr auto kUpstreamProbe = 10s;          // an unanswered server/discover means legacy
+inline constexpr auto kUpstreamCall = 60s;           // without progress
+inline constexpr auto kUpstreamCallMax = 3600s;      // with it
+inline constexpr auto kUpstreamIdle = 600s;          // then a stdio server is stopped until somebody needs it
+inline constexpr auto kUpstreamStable = 60s;         // ready for so long: earlier failures are forgotten
+inline constexpr auto kUpstreamRevive = 60s;         // a server that was given up may be tried again after this
+inline constexpr auto kUpstreamFirstDelay = 250ms;   // before the first restart; doubles
+inline constexpr int kUpstreamTries = 3;
+inline constexpr std::size_t kUpstreamConcurrent = 64;
+inline constexpr std::size_t kUpstreamWaiting = 256;  // calls that wait for a place; more are refused
+inline constexpr std::size_t kUpstreamSessions = 64;  // connections of one server with sharing "session"
+inline constexpr std::size_t kUpstreamPages = 200;    // of one list; a cursor that never ends stops here
+inline constexpr std::size_t kUpstreamItems = 10'000;  // of one list
+inline constexpr std::size_t kUpstreamToolBytes = 256 * kKiB;  // one tool's description
+inline constexpr auto kUpstreamFresh = 300s;          // a list of a legacy server that announces no changes
+inline constexpr int kUpstreamRounds = 16;            // input_required answers to one call
+inline constexpr std::size_t kUpstreamQuestions = 16;  // open at once on one exchange
+inline constexpr int kUpstreamReconnects = 5;         // of one interrupted event stream
+inline constexpr std::size_t kUpstreamStderrLines = 50;
+inline constexpr std::size_t kUpstreamStderrLineBytes = 1 * kKiB;
+inline constexpr std::size_t kUpstreamLogBytes = 1 * kMiB;  // one log file; one older is kept
+inline constexpr std::size_t kToolNameBytes = 64;     // what model APIs take
+inline constexpr std::size_t kSecretBytes = 64 * kKiB;
+inline constexpr std::size_t kImportFileBytes = 4 * kMiB;
+
+// Upstream tools called from code.
+inline constexpr std::size_t kInnerResultBytes = 16 * kMiB;  // one result; it goes to the program, not to the model
+inline constexpr std::size_t kInnerCallsInFlight = 64;       // per run; more wait their turn
+inline constexpr std::size_t kDocsResults = 20;              // of one search for tools
+inline constexpr std::size_t kLearnedTypeBytes = 16 * kKiB;
+inline constexpr std::size_t kLearnedTypes = 2'000;
+
 }  // namespace relay::limits

@@ -1,0 +1,68 @@
+// ServerSpec: what the configuration says of one upstream server, as a plain value. Two equal specs mean: nothing to restart.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+
+namespace relay::upstream {
+
+enum class Transport : std::uint8_t { stdio, http, sse };
+/// Who sees its tools: programs (code), the tool list (tools), both, or nobody.
+enum class Expose : std::uint8_t { code, tools, both, none };
+/// Which era to speak. `probe` finds out; `modern` does not ask first: for servers without server/discover.
+enum class EraChoice : std::uint8_t { probe, legacy, modern };
+/// Whether clients share one connection, or each client session has its own (its own process, on stdio).
+enum class Sharing : std::uint8_t { shared, session };
+
+/// The walls around a stdio server that is not trusted: it sees these directories and reaches these hosts, nothing else.
+struct CageSpec {
+  std::vector<std::string> read;   // absolute paths
+  std::vector<std::string> write;
+  std::vector<std::string> hosts;  // as in policy.network.allow; empty: no network at all
+  friend bool operator==(const CageSpec&, const CageSpec&) = default;
+};
+
+struct ServerSpec {
+  std::string name;  // the id in the configuration: what tools are prefixed with
+  std::string description;
+  Transport transport = Transport::stdio;
+
+  std::string command;
+  std::vector<std::string> args;
+  std::string cwd;
+  /// Values may hold ${env:NAME}, ${file:PATH} and ${secret:NAME}; they are resolved when the server is started.
+  std::map<std::string, std::string> env;
+
+  std::string endpoint;
+  std::map<std::string, std::string> headers;  // the same references
+
+  Expose expose = Expose::code;
+  bool enabled = true;
+  bool autostart = false;
+  EraChoice era = EraChoice::probe;
+  Sharing sharing = Sharing::shared;
+  std::optional<CageSpec> cage;
+
+  std::chrono::milliseconds start_timeout = limits::kUpstreamStart;
+  std::chrono::milliseconds call_timeout = limits::kUpstreamCall;
+  std::chrono::milliseconds idle_stop = limits::kUpstreamIdle;  // 0: never
+  std::size_t max_concurrent = limits::kUpstreamConcurrent;
+  std::size_t calls_per_minute = 0;  // 0: no limit
+
+  std::vector<std::string> allow;  // globs over tool names; empty: all
+  std::vector<std::string> deny;   // beats allow
+  std::map<std::string, int> tiers;  // per tool: 0..3, instead of what its annotations say
+
+  [[nodiscard]] bool in_tool_list() const { return expose == Expose::tools || expose == Expose::both; }
+  [[nodiscard]] bool in_code() const { return expose == Expose::code || expose == Expose::both; }
+  friend bool operator==(const ServerSpec&, const ServerSpec&) = default;
+};
+
+}  // namespace relay::upstream
