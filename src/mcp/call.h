@@ -52,7 +52,6 @@ class Call : public Context, public std::enable_shared_from_this<Call> {
 
   virtual std::string write_result(const Outcome& outcome) const = 0;
   virtual std::string write_created_task(const TaskRecord& task) const = 0;
-  [[nodiscard]] virtual std::optional<protocol::LogLevel> log_level() const = 0;
   [[nodiscard]] virtual bool may_become_task() const = 0;
   [[nodiscard]] virtual int status_of(const protocol::RpcError& error) const = 0;
 

@@ -65,6 +65,8 @@ class Context {
     return json::find_string(request().meta(), "traceparent");
   }
 
+  /// From which level on the client wants log messages; nothing: none at all.
+  [[nodiscard]] virtual std::optional<protocol::LogLevel> log_level() const = 0;
   /// Both are dropped when the client did not ask for them, when it does not read, and after the end of the call.
   /// Progress must increase; a value that does not is dropped too.
   virtual void progress(double value, std::optional<double> total = {}, std::string_view message = {}) = 0;
