@@ -208,5 +208,15 @@ inline constexpr std::size_t kInnerCallsInFlight = 64;       // per run; more wa
 inline constexpr std::size_t kDocsResults = 20;              // of one search for tools
 inline constexpr std::size_t kLearnedTypeBytes = 16 * kKiB;
 inline constexpr std::size_t kLearnedTypes = 2'000;
+inline constexpr std::size_t kLearnedSampleBytes = 64 * kKiB;  // a longer result is not looked into: that would hold up the loop
+inline constexpr std::size_t kLearnedSamples = 64;             // of one tool; then its type is known well enough
+inline constexpr std::size_t kLearnedMembers = 64;             // of one object; with more it is a map
+inline constexpr auto kDocsWait = 10s;                         // for servers to say what they offer; the others are left out
+inline constexpr std::size_t kStubBytes = 64 * kKiB;           // one tool's declaration
+inline constexpr std::size_t kIndexBytes = 1 * kMiB;           // those of one server in one file
+inline constexpr std::size_t kStubTextBytes = 8 * kKiB;        // one description in them
+inline constexpr std::size_t kShapeNodes = 2'000;              // of one schema that are shown
+inline constexpr int kShapeDepth = 16;
+inline constexpr std::size_t kRunTokens = 1024;                // runs that may call over HTTP at once
 
 }  // namespace relay::limits
