@@ -66,6 +66,10 @@ void add_world(CLI::App& app, Options& options) {
   add_key<std::string>(app, options, "--log-level", "log/level", "debug, info, warn or error");
 }
 
+void add_sourcemaps(CLI::App& app, Options& options) {
+  add_switch(app, options, "--sourcemaps", "npm/sourcemaps", true, "Stack traces through npm packages name their own files and lines");
+}
+
 void add_serve(CLI::App& root, Options& options) {
   CLI::App& app = *root.add_subcommand("serve", "Serve MCP over HTTP");
   app.callback([&options] { options.command = Command::serve; });
@@ -75,6 +79,7 @@ void add_serve(CLI::App& root, Options& options) {
   add_key<std::string>(app, options, "--auth", "auth/mode", "none or token");
   add_key<std::string>(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
   add_key<std::string>(app, options, "--tls-key", "server/tlsKey", "PEM private key");
+  add_sourcemaps(app, options);
   add_switch(app, options, "--no-open", "server/open", false, "Do not open the browser");
   add_switch(app, options, "--no-ui", "server/ui", false, "Headless: no page, JSON status at /");
 }
@@ -86,6 +91,7 @@ void add_simple(CLI::App& root, Options& options) {
 
   CLI::App& stdio = *root.add_subcommand("stdio", "Serve MCP on stdin and stdout");
   add_world(stdio, options);
+  add_sourcemaps(stdio, options);
   stdio.callback([&options] { options.command = Command::stdio; });
 
   CLI::App& check = *root.add_subcommand("check-config", "Say everything that is wrong with the configuration");
@@ -102,6 +108,7 @@ void add_simple(CLI::App& root, Options& options) {
 void add_run(CLI::App& root, Options& options) {
   CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
   add_world(run, options);
+  add_sourcemaps(run, options);
   run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->required()->type_name("FILE");
   run.prefix_command();
   run.callback([&run, &options] {
@@ -142,6 +149,37 @@ void add_keys(CLI::App& root, Options& options) {
   CLI::App& rotate = *keys.add_subcommand("rotate", "Make a new key; the old one still verifies");
   add_config(rotate, options);
   rotate.callback([&options] { options.command = Command::keys_rotate; });
+}
+
+void add_capsule_build(CLI::App& capsule, Options& options) {
+  CLI::App& build = *capsule.add_subcommand("build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
+  add_config(build, options);
+  add_sourcemaps(build, options);
+  build.add_option("script", options.script, "file.js, file.mjs or file.py")->required()->type_name("FILE");
+  build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")->type_name("DIR");
+  build.add_option("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated")->type_name("NAME[@RANGE]");
+  build.add_option("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated")->type_name("REQUIREMENT");
+  build.add_option("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated")->type_name("URL");
+  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")->type_name("NAME=VALUE");
+  build.add_option("--cwd", options.capsule_cwd, "Its working directory")->type_name("PATH");
+  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")->type_name("TEXT");
+  build.callback([&options] { options.command = Command::capsule_build; });
+}
+
+void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& name, const std::string& meaning, Command command) {
+  CLI::App& app = *capsule.add_subcommand(name, meaning);
+  command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
+  app.add_option("capsule", options.capsule, "A directory with capsule.json in it, or the name of a stored capsule")->required()->type_name("DIR|HASH");
+  app.callback([&options, command] { options.command = command; });
+}
+
+void add_capsule(CLI::App& root, Options& options) {
+  CLI::App& capsule = *root.add_subcommand("capsule", "Sealed programs: build, look into, check and run them");
+  capsule.require_subcommand(1);
+  add_capsule_build(capsule, options);
+  add_capsule_reader(capsule, options, "inspect", "Print the manifest, the layers with their files, and the signature", Command::capsule_inspect);
+  add_capsule_reader(capsule, options, "verify", "Check signature and hashes; exit 1 when the capsule is not sound", Command::capsule_verify);
+  add_capsule_reader(capsule, options, "run", "Check it, then run it under its own policy and this configuration's", Command::capsule_run);
 }
 
 // CLI11 only says that a command is missing; people want to know which word it did not understand.
@@ -191,6 +229,7 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_run(root, parsed.options);
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
+  add_capsule(root, parsed.options);
   if (argc > 1 && is_unknown_command(root, argv[1])) return {.options = {}, .finished = true, .exit_code = 2};
   try {
     root.parse(argc, argv);

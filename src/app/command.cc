@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/capsule_command.h"
 #include "app/config.h"
 #include "app/doctor.h"
 #include "app/init.h"
@@ -84,7 +85,7 @@ int run_configured(const Options& options, const Config& config) {
   int exit_code = 0;
   if (options.command == Command::serve) exit_code = run_serve(config, *log);
   if (options.command == Command::stdio) exit_code = run_stdio(config, *log);
-  if (options.command == Command::run) exit_code = run_script(config, options, *log);
+  if (options.command == Command::run || options.command == Command::capsule_run) exit_code = run_script(config, options, *log);
   io::set_failure_reporter({});
   return exit_code;
 }
@@ -106,9 +107,14 @@ int dispatch(const Options& options) {
     case Command::keys_show:
     case Command::keys_rotate:
       return run_keys(options, loaded.config);
+    case Command::capsule_build:
+    case Command::capsule_inspect:
+    case Command::capsule_verify:
+      return run_capsule_command(loaded.config, options);
     case Command::serve:
     case Command::stdio:
     case Command::run:
+    case Command::capsule_run:
       return run_configured(options, loaded.config);
     case Command::init:
     case Command::check_config:

@@ -12,6 +12,7 @@ namespace relay::app {
 
 enum class Command : std::uint8_t {
   init, serve, stdio, run, check_config, doctor, audit_verify, audit_tail, explain, keys_show, keys_rotate,
+  capsule_build, capsule_inspect, capsule_verify, capsule_run,
 };
 
 struct Options {
@@ -29,7 +30,15 @@ struct Options {
   std::string request_id;                 // explain
 
   std::filesystem::path script;           // run
-  std::vector<std::string> script_args;   // run
+  std::vector<std::string> script_args;   // run, capsule run
+
+  std::filesystem::path capsule;          // capsule inspect, verify, run: a directory or the hash of a stored one
+  std::filesystem::path output;           // capsule build
+  std::string capsule_cwd = "/";          // capsule build, and the four below
+  std::vector<std::string> capsule_env;   // "NAME=value"
+  std::vector<std::string> npm_packages;  // "lodash@^4"
+  std::vector<std::string> pip_requirements;
+  std::vector<std::string> wheel_urls;
 };
 
 /// Either what to do, or the exit code and text of a parse that ended (--help, --version, a mistake).

@@ -122,7 +122,7 @@ int run_serve(const Config& config, Log& log) {
   if (!authenticator) return failed(log, authenticator.error());
   net::OriginGuard guard({.bind_address = config.server.bind, .allowed_origins = config.allowed_origins, .allowed_hosts = config.server.allowed_hosts});
   net::Router router(std::move(guard), *authenticator);
-  Endpoints endpoints(server, (*world)->metrics(), config.server.ui);
+  Endpoints endpoints(server, **world);
   endpoints.add_to(router);
   auto http = net::HttpServer::open(loop.get_executor(), server_options(config), router.handler());
   if (!http) return failed(log, http.error());

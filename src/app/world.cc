@@ -7,12 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "app/package_options.h"
 #include "app/version.h"
 #include "io/child.h"
 #include "tools/admin_tools.h"
@@ -46,16 +45,6 @@ mcp::Identity make_identity() {
   identity.info.version = std::string(kVersion);
   identity.instructions = kInstructions;
   return identity;
-}
-
-std::map<std::string, std::string> process_environment() {
-  std::map<std::string, std::string> all;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
 }
 
 audit::JournalOptions journal_options(const AuditConfig& config) {
@@ -104,11 +93,6 @@ class World::Observer final : public pipeline::CallObserver {
   std::string mode_;
   bool verbose_;
 };
-
-fs::path program_directory() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
 
 World::World(const Config& config, io::Executor loop, Log& log)
     : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
@@ -240,20 +224,8 @@ Result<void> World::open_execution() {
   return {};
 }
 
-// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed on to them.
 Result<void> World::open_packages() {
-  const fs::path runtime = program_directory().parent_path() / "runtime";
-  capsule::PackageOptions options;
-  options.configured_npm = config_.npm;
-  options.configured_pip = config_.pip;
-  options.npm.cache = options.py.cache = config_.state / "deps";
-  options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
-  options.npm.esbuild = capsule::find_esbuild(program_directory().parent_path().parent_path() / "harness" / "node_modules", options.npm.environment);
-  options.py.mirror = std::string(json::find_string(config_.pip, "pyodideMirror").value_or(""));
-  options.configured_pip.erase("pyodideMirror");
-  std::ifstream file(runtime / "pyodide-lock.json", std::ios::binary);
-  const std::string lock((std::istreambuf_iterator<char>(file)), {});
-  if (auto parsed = capsule::parse_pyodide_lock(lock)) options.py.lock = std::move(*parsed);
+  RELAY_TRY(capsule::PackageOptions options, package_options(config_));
   RELAY_TRY(packages_, capsule::Packages::make(std::move(options), pool_, clock_));
   return {};
 }

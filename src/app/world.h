@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/package_options.h"
 #include "audit/journal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -97,8 +98,5 @@ class World {
   std::shared_ptr<tools::CodeWorld> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
 };
-
-/// Where relay itself is: relay-zygote and the runtimes are beside it.
-std::filesystem::path program_directory();
 
 }  // namespace relay::app

@@ -37,11 +37,11 @@ class StreamingObserver final : public executors::RunObserver {
   double steps_ = 0;
 };
 
-executors::RunRequest make_request(const CodeWorld& world, capsule::Capsule capsule, CodeRun run, const RunPolicy& policy) {
+executors::RunRequest make_request(const CodeWorld& world, SealedRun sealed, CodeRun run, const RunPolicy& policy) {
   executors::RunRequest request;
   request.run_id = make_id(world.random, "run_");
-  request.capsule = std::move(capsule);
-  request.key = world.capsules.keys().current().public_key().spki_base64();
+  request.capsule = std::move(sealed.capsule);
+  request.key = std::move(sealed.key);
   request.stdin_bytes = std::move(run.arguments.stdin_text);
   if (!run.arguments.session.empty()) request.session = executors::SessionKey{run.principal, run.arguments.session};
   request.session_start = run.arguments.session_start;
@@ -85,12 +85,21 @@ io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& wo
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
   const json::object& arguments = recorded.call().args.as_object();
-  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal};
+  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal, {}};
   if (run.arguments.executor == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);
   RELAY_CO_TRY(const FinishedRun finished, co_await run_code(*world, recorded, std::move(run), observer));
   co_return run_result(finished);
+}
+
+// Code becomes a capsule here; one that was sealed before stays what it is.
+io::Task<SealedRun> seal(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
+  if (run.sealed) co_return *run.sealed;
+  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages, co_await resolve_packages(world, run, std::move(network), observer));
+  RELAY_CO_TRY(capsule::Capsule built, world.capsules.build(make_build(run, policy, std::move(packages))));
+  if (world.keep_capsule) world.keep_capsule(built);
+  co_return SealedRun{std::move(built), world.capsules.keys().current().public_key().spki_base64()};
 }
 
 protocol::Tool describe_tool(Language language) {
@@ -111,10 +120,7 @@ io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded
   RELAY_CO_TRY(NarrowedPolicy narrowed, narrow(world.policy, run.arguments.policy));
   RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, run, narrowed.policy));
   auto network = make_network(world, recorded, narrowed.policy);
-  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages, co_await resolve_packages(world, run, network, observer));
-  RELAY_CO_TRY(capsule::Capsule sealed, world.capsules.build(make_build(run, narrowed.policy, std::move(packages))));
-  if (world.keep_capsule) world.keep_capsule(sealed);
-
+  RELAY_CO_TRY(SealedRun sealed, co_await seal(world, run, narrowed.policy, network, observer));
   auto host = std::make_shared<RunHost>(world.pool, std::move(tree), std::move(network));
   executors::RunRequest request = make_request(world, std::move(sealed), std::move(run), narrowed.policy);
   FinishedRun finished;

@@ -33,11 +33,18 @@ struct CodeWorld {
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
 };
 
+/// A capsule that was sealed before, and the public key (SPKI DER, base64) that its signature belongs to.
+struct SealedRun {
+  capsule::Capsule capsule;
+  std::string key;
+};
+
 /// One run, whoever asks for it: a tool call or the command line.
 struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
   std::string principal;  // whose named sessions and workspace
+  std::optional<SealedRun> sealed;  // instead of code and packages; its policy is the override
 };
 
 /// Runs it and collects what there is to tell. The record is the permission: without one nothing runs.

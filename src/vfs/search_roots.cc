@@ -13,7 +13,7 @@ FileResult<> SearchWalk::add_root(const std::string& path) {
   RELAY_FILE_TRY(const Tree::Place place, tree_.place_to_read(path));
   if (place.synthetic != nullptr) {
     RELAY_FILE_CHECK(place.synthetic->stat(place.path));
-    add_synthetic(place, place.path);
+    synthetic_.push_back(place);
     return {};
   }
   if (place.mount != nullptr) {
@@ -68,16 +68,19 @@ std::shared_ptr<const IgnoreChain> SearchWalk::ignore_above(const Mount& mount, 
   return chain;
 }
 
-void SearchWalk::add_synthetic(const Tree::Place& place, const std::string& path) {
-  const std::string tree_path = join("/" + place.tree_path.parts.front(), path);
-  const auto listing = place.synthetic->list(path);
-  if (!listing) {
-    auto content = place.synthetic->read(path);
-    const bool fits = !file_pattern_ || file_pattern_->matches(file_pattern_->has_slash() ? path : split_last(path).name);
-    if (content && fits) synthetic_.push_back({tree_path, std::move(*content)});
+// Made-up files are read one by one, each when its turn has come, and only those that the policies allow.
+void SearchWalk::search_synthetic(const Tree::Place& root, const std::string& path, std::size_t depth, LineScan& scan,
+                                  TopMatches& found) {
+  const auto tree_path = parse_tree_path(join("/" + root.tree_path.parts.front(), path));
+  if (!tree_path || depth > limits::kTreeDepth || tally_.should_stop() || !tree_.allows_passing(*tree_path)) return;
+  if (const auto listing = root.synthetic->list(path)) {
+    for (const DirEntry& entry : listing->entries) search_synthetic(root, join(path, entry.name), depth + 1, scan, found);
     return;
   }
-  for (const DirEntry& entry : listing->entries) add_synthetic(place, join(path, entry.name));
+  const std::string below = path.substr(path == root.path || root.path.empty() ? 0 : root.path.size() + 1);
+  const bool fits = !file_pattern_ || file_pattern_->matches(file_pattern_->has_slash() ? below : split_last(path).name);
+  if (!fits || !tree_.allows_reading(*tree_path)) return;
+  if (const auto content = root.synthetic->read(path)) search_content(tree_path->text(), *content, scan, found);
 }
 
 }  // namespace relay::vfs

@@ -62,12 +62,12 @@ void SearchWalk::done() {
 }
 
 void SearchWalk::work(LineScan& scan, TopMatches& found) {
-  std::vector<Synthetic> synthetic;
+  std::vector<Tree::Place> synthetic;
   {
     const std::lock_guard lock(mutex_);
     synthetic.swap(synthetic_);
   }
-  for (const Synthetic& file : synthetic) search_content(file.tree_path, file.content, scan, found);
+  for (const Tree::Place& root : synthetic) search_synthetic(root, root.path, 0, scan, found);
   for (SearchTask task; pop(task); task = {}) {
     // A stopped search still empties its stack, so that nobody waits for ever.
     if (!tally_.should_stop()) perform(task, scan, found);

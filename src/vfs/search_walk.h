@@ -57,7 +57,7 @@ class SearchWalk {
   void done();
 
   FileResult<> add_mount_root(const Tree::Place& place);
-  void add_synthetic(const Tree::Place& place, const std::string& path);
+  void search_synthetic(const Tree::Place& root, const std::string& path, std::size_t depth, LineScan& scan, TopMatches& found);
   void perform(const SearchTask& task, LineScan& scan, TopMatches& found);
   void walk(std::shared_ptr<SearchDir> dir, LineScan& scan, TopMatches& found);
   void search_file(const SearchDir& dir, const std::string& name, LineScan& scan, TopMatches& found);
@@ -74,10 +74,7 @@ class SearchWalk {
   const std::optional<Glob> file_pattern_;
   Tally& tally_;
   bool any_directory_ = false;
-  struct Synthetic {
-    std::string tree_path, content;
-  };
-  std::vector<Synthetic> synthetic_;  // made-up files are few and small: one thread searches them
+  std::vector<Tree::Place> synthetic_;  // roots whose files are made up: few and small, one thread searches them
 
   std::mutex mutex_;
   std::condition_variable ready_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "vfs/tree_path.h"
+
 namespace relay::vfs {
 
 std::string_view name_of(FileType type) {
@@ -21,6 +23,56 @@ std::string_view name_of(FileType type) {
 
 FileResult<> SyntheticDir::write(std::string_view path, std::string_view) {
   return fail(file_error(EROFS, path));
+}
+
+FileResult<ComputedFiles::Entry> ComputedFiles::find_entry(std::string_view path) const {
+  if (path.empty()) return directory("");
+  const SplitPath split = split_last(path);
+  RELAY_FILE_TRY(std::vector<Entry> entries, provider_.list(split.directory));
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == split.name; });
+  if (found == entries.end()) return fail(file_error(ENOENT, path));
+  return std::move(*found);
+}
+
+FileResult<std::uint64_t> ComputedFiles::size_of(const Entry& entry, std::string_view path) const {
+  if (entry.type != FileType::file) return 0;
+  if (entry.size) return *entry.size;
+  RELAY_FILE_TRY(const std::string content, provider_.read(path));
+  return content.size();
+}
+
+FileResult<FileStat> ComputedFiles::stat(std::string_view path) {
+  RELAY_FILE_TRY(const Entry entry, find_entry(path));
+  RELAY_FILE_TRY(const std::uint64_t size, size_of(entry, path));
+  return FileStat{entry.type, size, 0, entry.mode};
+}
+
+FileResult<Listing> ComputedFiles::list(std::string_view path) {
+  RELAY_FILE_TRY(const Entry self, find_entry(path));
+  if (self.type != FileType::directory) return fail(file_error(ENOTDIR, path));
+  RELAY_FILE_TRY(std::vector<Entry> entries, provider_.list(path));
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  Listing listing;
+  for (Entry& entry : entries) {
+    // One file that cannot be computed must not hide the others: it is listed as empty.
+    const std::uint64_t size = size_of(entry, join(path, entry.name)).value_or(0);
+    listing.entries.push_back({std::move(entry.name), entry.type, size});
+  }
+  return listing;
+}
+
+FileResult<std::string> ComputedFiles::read(std::string_view path) {
+  RELAY_FILE_TRY(const Entry entry, find_entry(path));
+  if (entry.type == FileType::directory) return fail(file_error(EISDIR, path));
+  if ((entry.mode & 0444) == 0) return fail(file_error(EACCES, path, "it only takes input"));
+  return provider_.read(path);
+}
+
+FileResult<> ComputedFiles::write(std::string_view path, std::string_view bytes) {
+  RELAY_FILE_TRY(const Entry entry, find_entry(path));
+  if (entry.type == FileType::directory) return fail(file_error(EISDIR, path));
+  if ((entry.mode & 0222) == 0 || !provider_.write) return fail(file_error(EROFS, path));
+  return provider_.write(path, bytes);
 }
 
 const FixedFiles::File* FixedFiles::find_file(std::string_view path) const {
