@@ -65,7 +65,7 @@ std::vector<Shelf::ServerPtr> Gateway::exposed() const {
 }
 
 std::shared_ptr<const Shelf> Gateway::shelf() const {
-  if (!shelf_) shelf_ = Shelf::build(exposed(), options_.prefix);
+  if (!shelf_) shelf_ = Shelf::build(exposed(), options_.prefix, links_);
   return shelf_;
 }
 
@@ -105,8 +105,9 @@ std::optional<Shelf::Route> Gateway::route_of(std::string_view uri) const {
     const std::string prefix = moved_uri(server->spec().name, "");
     if (uri.starts_with(prefix)) return Shelf::Route{server, std::string(uri.substr(prefix.size()))};
   }
-  // A link in a result need not be in any list. With several servers nobody can say whose it is, so each that serves resources may be meant;
-  // the only one there is certainly is.
+  if (const std::string giver = links_->find(uri); !giver.empty())
+    if (Shelf::ServerPtr server = fleet_.find(giver)) return Shelf::Route{std::move(server), std::string(uri)};
+  // What nobody listed or linked to can only be meant for the one server there is.
   std::vector<Shelf::ServerPtr> candidates = exposed();
   std::erase_if(candidates, [](const Shelf::ServerPtr& server) {
     const auto offer = server->known_offer();

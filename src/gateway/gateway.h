@@ -65,6 +65,7 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
   upstream::Fleet& fleet_;
   pipeline::GuardedBackend& backend_;
   GatewayOptions options_;
+  std::shared_ptr<Links> links_ = std::make_shared<Links>();
   mutable std::shared_ptr<const Shelf> shelf_;  // null: to be built
   std::unordered_map<std::string, Shelf::Route> watched_;
 };

@@ -50,13 +50,14 @@ bool says_error(const JsonText& result) {
   return members && json::find_bool(*members, "isError").value_or(false);
 }
 
-io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, mcp::Context& context) {
+io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result, mcp::Context& context) {
   upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "tools/call", named_params(tool.name, context.arguments_text()));
   outgoing.input_schema = tool.input_schema;
   outgoing.as_task = tool.task_support == protocol::TaskSupport::required;
   ContextExchange exchange(context, server->spec().name);
   RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
+  if (on_result) on_result(*answer);
   ToolResult result;
   result.is_error = says_error(*answer);
   result.raw = *std::move(answer);
@@ -107,7 +108,7 @@ authority::Tier tier_of(const upstream::ServerSpec& spec, const protocol::Tool& 
 }
 
 std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, const protocol::Tool& tool, std::string name,
-                                                            std::size_t budget_bytes) {
+                                                            std::size_t budget_bytes, OnResult on_result) {
   auto entry = std::make_shared<pipeline::Provider::Entry>();
   entry->toolset = "gateway";
   entry->upstream = audited(*server, tool.name);
@@ -117,8 +118,8 @@ std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, co
   guarded.tool.task_start = protocol::TaskStart::when_told;
   guarded.tier = tier_of(server->spec(), tool);
   guarded.budget_bytes = budget_bytes;
-  guarded.handler = [server = std::move(server), original = tool](mcp::Context& context, const Recorded&) {
-    return pass_tool(server, original, context);
+  guarded.handler = [server = std::move(server), original = tool, seen = std::move(on_result)](mcp::Context& context, const Recorded&) {
+    return pass_tool(server, original, seen, context);
   };
   return entry;
 }

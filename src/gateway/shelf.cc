@@ -27,13 +27,13 @@ std::string moved_uri(std::string_view server, std::string_view uri) {
   return fmt::format("{}+{}", scheme, uri);
 }
 
-std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers, Prefix prefix) {
+std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers, Prefix prefix, std::shared_ptr<Links> links) {
   auto shelf = std::make_shared<Shelf>();
   const bool prefixed = prefix == Prefix::always || servers.size() != 1;
   for (const ServerPtr& server : servers) {
     const std::shared_ptr<const upstream::Offer> offer = server->known_offer();
     if (!offer) continue;
-    shelf->add_tools(server, *offer, prefixed);
+    shelf->add_tools(server, *offer, prefixed, links);
     shelf->add_prompts(server, *offer, prefixed);
     shelf->add_resources(server, *offer);
     shelf->add_templates(server, *offer);
@@ -41,10 +41,11 @@ std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers,
   return shelf;
 }
 
-void Shelf::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed) {
+void Shelf::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed, const std::shared_ptr<Links>& links) {
+  const OnResult note = [links, name = server->spec().name](const protocol::JsonText& result) { links->note(name, result); };
   const auto names = exposed_names(server->spec().name, *offer.tools.items, prefixed);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    auto entry = guard_tool(server, (*offer.tools.items)[i], names[i]);
+    auto entry = guard_tool(server, (*offer.tools.items)[i], names[i], limits::kResultBytes, note);
     if (tool_by_name_.contains(names[i])) {
       collisions.push_back(fmt::format("{}: the tool {} is listed twice; the second is left out", server->spec().name, names[i]));
       continue;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/links.h"
 #include "pipeline/provider.h"
 #include "upstream/upstream.h"
 
@@ -30,7 +31,7 @@ class Shelf {
   };
 
   /// Prefix::none is honoured when there is exactly one server.
-  static std::shared_ptr<const Shelf> build(const std::vector<ServerPtr>& servers, Prefix prefix);
+  static std::shared_ptr<const Shelf> build(const std::vector<ServerPtr>& servers, Prefix prefix, std::shared_ptr<Links> links);
 
   std::vector<protocol::Tool> tools;
   std::vector<protocol::Resource> resources;
@@ -48,7 +49,7 @@ class Shelf {
   [[nodiscard]] std::string exposed_uri(std::string_view server, std::string_view uri) const;
 
  private:
-  void add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed);
+  void add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed, const std::shared_ptr<Links>& links);
   void add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed);
   void add_resources(const ServerPtr& server, const upstream::Offer& offer);
   void add_templates(const ServerPtr& server, const upstream::Offer& offer);
