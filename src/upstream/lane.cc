@@ -98,18 +98,18 @@ io::Task<void> Lane::try_until_settled() {
 io::Task<std::shared_ptr<Line>> Lane::connect() {
   auto line = std::make_shared<Line>(shared_from_this());
   const ServerSpec& spec = setup_->spec;
-  const EraChoice era = setup_->eras.choice_for(spec);
+  const EraChoice era = setup_->eras->choice_for(spec);
   setup_->log->begin_process();
   // The connection has its own limit, with a better message; this one is for a connection that forgets it. Probing may start a server twice.
   auto connected = co_await io::with_timeout(setup_->connect(spec, era, *line, setup_->log), 2 * spec.start_timeout + std::chrono::seconds(10),
                                              fmt::format("it was not ready within {} ms", spec.start_timeout.count()));
   if (!connected) {
-    if (era != spec.era) setup_->eras.forget(spec);
+    if (era != spec.era) setup_->eras->forget(spec);
     co_return fail(std::move(connected.error()));
   }
   line->connection_ = std::move(*connected);
   if (line->is_open()) {
-    setup_->eras.remember(spec, line->peer().info().era());
+    setup_->eras->remember(spec, line->peer().info().era());
     if (const auto owner = owner_.lock()) [[maybe_unused]] const auto furnished = co_await owner->furnish(*this, line->peer());
   }
   if (line->is_open()) co_return line;
@@ -167,14 +167,7 @@ io::Task<Answer> Lane::request(Outgoing outgoing, Exchange& exchange) {
   if (!line) {
     RELAY_CO_TRY(line, co_await open());
   }
-  struct Use {
-    Lane& lane;
-    explicit Use(Lane& used) : lane(used) { ++lane.open_calls_; }
-    ~Use() {
-      --lane.open_calls_;
-      lane.last_used_ = lane.setup_->clock.mono();
-    }
-  } use(*this);
+  const Use use(*this);
   Result<Answer> answer = co_await line->peer().request(std::move(outgoing), exchange);
   note_answer(line, answer);
   if (answer) co_return answer;

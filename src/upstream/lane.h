@@ -37,7 +37,7 @@ struct LaneSetup {
   io::Executor executor;
   const Clock& clock;
   Connect connect;
-  EraVerdicts& eras;
+  std::shared_ptr<EraVerdicts> eras;
   std::shared_ptr<ServerLog> log;
   Pace pace;
 };
@@ -68,10 +68,27 @@ class Lane : public std::enable_shared_from_this<Lane> {
   io::Task<std::shared_ptr<Line>> open();
   /// Sends it and counts what comes back. A connection that dies meanwhile gives an error with the server's last words.
   io::Task<Answer> request(Outgoing outgoing, Exchange& exchange);
+  /// Why a request on that line really failed. Waits for the server's last words when the line is closed.
+  io::Task<Error> explain(std::shared_ptr<Line> line, Error error);
   /// Nothing when the lane is not ready.
   [[nodiscard]] std::shared_ptr<Line> find_open() const;
   /// Ends connection and process; forgets failures. The next use starts again.
   io::Task<void> stop();
+
+  /// An open call: it keeps the lane from being stopped as idle.
+  class Use {
+   public:
+    explicit Use(Lane& lane) : lane_(lane.shared_from_this()) { ++lane.open_calls_; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() {
+      --lane_->open_calls_;
+      lane_->last_used_ = lane_->setup_->clock.mono();
+    }
+
+   private:
+    std::shared_ptr<Lane> lane_;
+  };
 
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] WallTime since() const { return since_; }
@@ -104,7 +121,6 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void line_closed(const std::shared_ptr<Line>& line, const Error& why);
   io::Task<void> bury(std::shared_ptr<Line> line, Error why);
   io::Task<std::string> autopsy(std::shared_ptr<Line> line, std::string why);
-  io::Task<Error> explain(std::shared_ptr<Line> line, Error error);
   void note_answer(const std::shared_ptr<Line>& line, const Result<Answer>& answer);
   io::Task<void> check_pulse(std::shared_ptr<Line> line);
   io::Task<void> stop_when_idle(std::shared_ptr<Line> line);

@@ -194,7 +194,8 @@ io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<List
   // What was odd about the other lists is still so.
   if (kinds.size() == 3) offer.oddities.clear();
   for (std::string& oddity : oddities)
-    if (offer.oddities.size() < kOdditiesMax && std::ranges::find(offer.oddities, oddity) == offer.oddities.end()) offer.oddities.push_back(std::move(oddity));
+    if (offer.oddities.size() < kOdditiesMax && std::ranges::find(offer.oddities, oddity) == offer.oddities.end())
+      offer.oddities.push_back(std::move(oddity));
   co_return walked;
 }
 

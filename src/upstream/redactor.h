@@ -11,6 +11,7 @@ class Redactor {
  public:
   /// Values under limits::kSecretBytesMin are not learned: they would blot out ordinary words.
   void learn(std::string_view value);
+  void learn_all(const Redactor& other) { values_.insert(other.values_.begin(), other.values_.end()); }
   /// Every occurrence of a learned value becomes ***. Of two values that overlap the longer one is taken.
   [[nodiscard]] std::string redact(std::string_view text) const;
 

@@ -80,14 +80,14 @@ void ServerLog::take_line() {
   std::string line = to_valid_utf8(std::exchange(partial_, {}));
   if (line.ends_with('\r')) line.pop_back();
   if (line.empty()) return;
-  line = redactor_.redact(line);
+  line = redactor_->redact(line);
   write("stderr", line);
   lines_.push_back(std::move(line));
   if (lines_.size() > limits::kUpstreamStderrLines) lines_.pop_front();
 }
 
 void ServerLog::note(std::string_view text) {
-  write("relay", redactor_.redact(utf8_prefix(text, limits::kUpstreamStderrLineBytes)));
+  write("relay", redactor_->redact(utf8_prefix(text, limits::kUpstreamStderrLineBytes)));
 }
 
 void ServerLog::begin_process() {

@@ -37,8 +37,8 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
 class ServerLog {
  public:
   /// Without a file only the last lines are kept.
-  ServerLog(const Clock& clock, const Redactor& redactor, std::shared_ptr<LogFile> file)
-      : clock_(clock), redactor_(redactor), file_(std::move(file)) {}
+  ServerLog(const Clock& clock, std::shared_ptr<const Redactor> redactor, std::shared_ptr<LogFile> file)
+      : clock_(clock), redactor_(std::move(redactor)), file_(std::move(file)) {}
 
   /// Bytes of stderr, cut anywhere.
   void stderr_bytes(std::string_view bytes);
@@ -52,7 +52,7 @@ class ServerLog {
   [[nodiscard]] std::string last_line() const { return lines_.empty() ? std::string() : lines_.back(); }
   /// Forgets the lines of an earlier process, so that nobody takes them for this one's.
   void begin_process();
-  [[nodiscard]] const Redactor& redactor() const { return redactor_; }
+  [[nodiscard]] const Redactor& redactor() const { return *redactor_; }
 
  private:
   void take_line();
@@ -60,7 +60,7 @@ class ServerLog {
   bool within_budget(std::size_t bytes);
 
   const Clock& clock_;
-  const Redactor& redactor_;
+  std::shared_ptr<const Redactor> redactor_;
   std::shared_ptr<LogFile> file_;
   std::deque<std::string> lines_;
   std::string partial_;       // of the line that has begun, up to its limit

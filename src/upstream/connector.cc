@@ -1,0 +1,137 @@
+#include "upstream/connector.h"
+
+#include <fmt/format.h>
+
+#include "io/spawn.h"
+#include "upstream/secrets.h"
+#include "upstream/server_process.h"
+
+namespace relay::upstream {
+namespace {
+
+class StdioConnection final : public Connection {
+ public:
+  StdioConnection(std::unique_ptr<ServerProcess> process, std::unique_ptr<Peer> peer)
+      : process_(std::move(process)), peer_(std::move(peer)) {}
+
+  Peer& peer() override { return *peer_; }
+  [[nodiscard]] std::optional<int> pid() const override { return process_->child().pid(); }
+  io::Task<std::string> last_words() override { return process_->last_words(); }
+  io::Task<void> close() override {
+    // A peer that cannot say goodbye is no reason to leave its process behind.
+    [[maybe_unused]] const auto closed = co_await io::with_timeout(peer_->close(), limits::kUpstreamLastWords, "close");
+    co_return co_await process_->stop();
+  }
+
+ private:
+  std::unique_ptr<ServerProcess> process_;
+  std::unique_ptr<Peer> peer_;  // after the process: the peer uses its pipes
+};
+
+class HttpConnection final : public Connection {
+ public:
+  explicit HttpConnection(std::unique_ptr<Peer> peer) : peer_(std::move(peer)) {}
+
+  Peer& peer() override { return *peer_; }
+  [[nodiscard]] std::optional<int> pid() const override { return std::nullopt; }
+  io::Task<std::string> last_words() override { co_return std::string(); }
+  io::Task<void> close() override {
+    [[maybe_unused]] const auto closed = co_await io::with_timeout(peer_->close(), limits::kTermGrace, "close");
+    co_return Result<void>{};
+  }
+
+ private:
+  std::unique_ptr<Peer> peer_;
+};
+
+using Texts = std::map<std::string, std::string>;
+
+struct ResolvedTexts {
+  Texts texts;
+  Redactor secrets;
+};
+
+// Files are read on the pool; what they hold is learned before it is used.
+io::Task<Texts> resolve_on_pool(const ConnectorParts& parts, Texts texts) {
+  auto work = [resolve = parts.resolve, texts = std::move(texts)]() -> Result<ResolvedTexts> {
+    ResolvedTexts resolved;
+    RELAY_TRY(resolved.texts, resolve_all(texts, resolve, resolved.secrets));
+    return resolved;
+  };
+  const std::shared_ptr<Redactor> redactor = parts.redactor;
+  RELAY_CO_TRY(ResolvedTexts resolved, co_await parts.pool.run(std::move(work)));
+  redactor->learn_all(resolved.secrets);
+  co_return std::move(resolved.texts);
+}
+
+PeerOptions peer_options(const ConnectorParts& parts, const ServerSpec& spec, EraChoice era) {
+  PeerOptions options;
+  options.self = parts.self;
+  options.era = era;
+  options.start_timeout = spec.start_timeout;
+  options.probe_timeout = std::min<std::chrono::milliseconds>(options.probe_timeout, spec.start_timeout);
+  return options;
+}
+
+struct StdioTry {
+  std::unique_ptr<Connection> connection;
+  bool died = false;  // the process ended by itself
+  Error error;
+};
+
+// The error of a failed start says how the process ended, if it did, and what it said last.
+io::Task<StdioTry> try_stdio(const ConnectorParts& parts, const io::ChildSpec& child, PeerOptions options, PeerObserver& observer,
+                             std::shared_ptr<ServerLog> log) {
+  RELAY_CO_TRY(std::unique_ptr<ServerProcess> process, ServerProcess::start(parts.executor, child, log, parts.heads));
+  Result<std::unique_ptr<Peer>> peer = co_await connect_stdio(parts.executor, process->child(), std::move(options), observer);
+  StdioTry outcome;
+  if (peer) {
+    outcome.connection = std::make_unique<StdioConnection>(std::move(process), std::move(*peer));
+    co_return outcome;
+  }
+  outcome.error = std::move(peer.error());
+  RELAY_CO_TRY(const std::string words, co_await process->last_words());
+  outcome.died = !words.empty();
+  if (outcome.died) outcome.error = unavailable(fmt::format("{} {} before it was ready", child.program, words));
+  if (const std::string line = log->last_line(); !line.empty()) outcome.error.message += "; its last line on stderr: " + line;
+  RELAY_CO_CHECK(co_await process->stop());
+  co_return outcome;
+}
+
+io::Task<std::unique_ptr<Connection>> connect_process(std::shared_ptr<const ConnectorParts> parts, ServerSpec spec, EraChoice era,
+                                                      PeerObserver& observer, std::shared_ptr<ServerLog> log) {
+  RELAY_CO_TRY(const Texts own, co_await resolve_on_pool(*parts, spec.env));
+  io::ChildSpec child{.program = spec.command, .args = spec.args, .environment = make_child_environment(parts->environment, own)};
+  child.directory = spec.cwd;
+  RELAY_CO_TRY(StdioTry first, co_await try_stdio(*parts, child, peer_options(*parts, spec, era), observer, log));
+  if (first.connection) co_return std::move(first.connection);
+  if (era != EraChoice::probe || !first.died) co_return fail(std::move(first.error));
+  // Some servers exit at the first question they do not know: asked in the old way they live.
+  log->note("it did not survive being asked which revision it speaks; started again as a legacy server");
+  log->begin_process();
+  RELAY_CO_TRY(StdioTry second, co_await try_stdio(*parts, child, peer_options(*parts, spec, EraChoice::legacy), observer, log));
+  if (second.connection) co_return std::move(second.connection);
+  co_return fail(std::move(second.error));
+}
+
+io::Task<std::unique_ptr<Connection>> connect_endpoint(std::shared_ptr<const ConnectorParts> parts, ServerSpec spec, EraChoice era,
+                                                       PeerObserver& observer) {
+  HttpTarget target;
+  RELAY_CO_TRY(target.headers, co_await resolve_on_pool(*parts, spec.headers));
+  target.endpoint = spec.endpoint;
+  target.old_sse = spec.transport == Transport::sse;
+  RELAY_CO_TRY(std::unique_ptr<Peer> peer, co_await connect_http(parts->executor, parts->http, std::move(target), peer_options(*parts, spec, era), observer));
+  co_return std::make_unique<HttpConnection>(std::move(peer));
+}
+
+}  // namespace
+
+Connect make_connector(ConnectorParts parts) {
+  auto shared = std::make_shared<const ConnectorParts>(std::move(parts));
+  return [shared](const ServerSpec& spec, EraChoice era, PeerObserver& observer, std::shared_ptr<ServerLog> log) {
+    if (spec.transport == Transport::stdio) return connect_process(shared, spec, era, observer, std::move(log));
+    return connect_endpoint(shared, spec, era, observer);
+  };
+}
+
+}  // namespace relay::upstream
