@@ -138,8 +138,9 @@ int run_script(const Config& config, const Options& options, Log& log) {
     auto ended = co_await run_recorded(**world, std::move(*run));
     if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
     exit_code = ended.value_or(1);
+    const auto stopped = co_await (*world)->stop();
     loop.stop();
-    co_return Result<void>{};
+    co_return stopped;
   };
   io::spawn(loop.get_executor(), body(), "run");
   loop.run();

@@ -90,8 +90,8 @@ io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServ
   RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
   log.info("stopping", {{"signal", signal}});
   server.stop();
-  world.stop();
   RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
+  if (const auto ended = co_await world.stop(); !ended) log.warn(ended.error().message);
   RELAY_CO_CHECK(co_await http.stop(limits::kShutdownGrace));
   RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
   log.info("stopped");

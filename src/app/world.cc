@@ -12,11 +12,14 @@
 #include <fmt/format.h>
 
 #include "app/package_options.h"
+#include "app/config_upstreams.h"
+#include "app/environment.h"
 #include "app/version.h"
 #include "io/child.h"
 #include "tools/admin_tools.h"
 #include "tools/file_resources.h"
 #include "tools/files_tools.h"
+#include "upstream/secrets.h"
 
 namespace relay::app {
 namespace {
@@ -69,6 +72,26 @@ json::value execution_status(const executors::LocalExecutor& local) {
           {"runs", status.runs}, {"leakedChildren", status.leaked_children}};
 }
 
+gateway::GatewayOptions gateway_options(const Config& config) {
+  gateway::GatewayOptions options;
+  options.prefix = config.gateway_prefix == "none" ? gateway::Prefix::none : gateway::Prefix::always;
+  options.list_timeout = config.gateway_list_timeout;
+  return options;
+}
+
+// What an upstream may have is said from the start: it is found out when somebody asks, and capabilities cannot change later.
+protocol::ServerCapabilities capabilities_of(const Config& config) {
+  const auto specs = specs_of(config);
+  const bool serves_others = std::ranges::any_of(specs, [](const upstream::ServerSpec& spec) { return spec.enabled && spec.in_tool_list(); });
+  protocol::ServerCapabilities capabilities;
+  capabilities.resources = true;
+  capabilities.resource_subscriptions = true;
+  capabilities.prompts = serves_others;
+  capabilities.completions = serves_others;
+  capabilities.tasks = serves_others;
+  return capabilities;
+}
+
 }  // namespace
 
 // Counts each call that ended, and says it in the log.
@@ -98,15 +121,20 @@ World::World(const Config& config, io::Executor loop, Log& log)
     : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
 
 World::~World() {
-  stop();
+  stop_runs();
 }
 
-void World::stop() {
+void World::stop_runs() {
   if (local_) local_->stop();
 }
 
+io::Task<void> World::stop() {
+  stop_runs();
+  co_return co_await io::with_timeout(fleet_->stop(), limits::kShutdownGrace, "the upstream servers did not end");
+}
+
 void World::leave(int exit_code) {
-  stop();
+  stop_runs();
   journal_.reset();
   std::fflush(stdout);
   std::_Exit(exit_code);
@@ -114,11 +142,13 @@ void World::leave(int exit_code) {
 
 Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop, Log& log) {
   std::unique_ptr<World> world(new World(config, std::move(loop), log));
+  world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
   RELAY_CHECK(world->open_policy());
   RELAY_CHECK(world->open_files());
   if (config.has_toolset("code")) RELAY_CHECK(world->open_execution());
   RELAY_CHECK(world->add_toolsets());
+  world->open_upstreams();
   world->describe();
   world->measure();
   if (purpose == Purpose::serve && world->local_) {
@@ -203,7 +233,6 @@ Result<void> World::open_execution() {
     });
   };
   RELAY_CHECK(open_packages());
-  http_ = net::HttpClient::make(loop_);
   RELAY_TRY(tools::RunPolicy run_policy, tools::read_run_policy(config_.policy));
   for (const MountConfig& mount : config_.mounts)
     if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
@@ -249,6 +278,20 @@ Result<void> World::add_toolsets() {
   return {};
 }
 
+// Our own tools come first: no upstream can take the name of one.
+void World::open_upstreams() {
+  upstream::FleetOptions options;
+  options.self = make_identity().info;
+  options.state = config_.state / "mcp";
+  options.resolve = upstream::make_secret_resolver(process_environment(), config_.root, upstream::SecretStore(options.state / "secrets.json"));
+  options.cage_program = program_directory() / "relay-cage";
+  fleet_ = upstream::Fleet::make(loop_, *http_, pool_, clock_, random_, log_, std::move(options));
+  gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
+  backend_->add(*gateway_);
+  backend_->set_capabilities(capabilities_of(config_));
+  fleet_->apply(specs_of(config_));
+}
+
 void World::describe() {
   info_.add("name", [] { return json::value("relay"); });
   info_.add("version", [] { return json::value(boost::json::string_view(kVersion.data(), kVersion.size())); });
@@ -273,6 +316,7 @@ void World::describe() {
     return json::value{{"tier3", pipeline_->engine().rules().confirm_tier3}, {"ttlSeconds", broker_->ttl().count()}, {"pending", broker_->pending()}};
   });
   info_.add("results", [this] { return json::value{{"kept", results_->count()}, {"bytes", results_->bytes()}}; });
+  info_.add("upstreams", [this] { return gateway_->status(); });
   if (local_) info_.add("execution", [this] { return execution_status(*local_); });
 }
 

@@ -18,12 +18,14 @@
 #include "capsule/packages.h"
 #include "capsule/store.h"
 #include "executors/local_executor.h"
+#include "gateway/gateway.h"
 #include "io/thread_pool.h"
 #include "metrics/registry.h"
 #include "net/http_client.h"
 #include "pipeline/guarded_backend.h"
 #include "tools/code_tools.h"
 #include "tools/server_info.h"
+#include "upstream/fleet.h"
 #include "vfs/workspace.h"
 
 namespace relay::app {
@@ -52,9 +54,10 @@ class World {
   /// Null without the code toolset.
   [[nodiscard]] executors::LocalExecutor* local() { return local_.get(); }
   [[nodiscard]] const std::shared_ptr<tools::CodeWorld>& code() const { return code_; }
+  [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
 
-  /// Ends every run and sandbox.
-  void stop();
+  /// Ends every run, sandbox and upstream server; returns when they are gone, or after limits::kShutdownGrace.
+  io::Task<void> stop();
   /// The end of the process: what was recorded is written, and nothing else is taken apart. Coroutines that are
   /// still suspended belong to a loop that no longer runs; their frames hold references to all of this.
   [[noreturn]] void leave(int exit_code);
@@ -69,6 +72,8 @@ class World {
   Result<void> open_packages();
   Result<void> open_execution();
   Result<void> add_toolsets();
+  void open_upstreams();
+  void stop_runs();
   void describe();
   void measure();
 
@@ -97,6 +102,8 @@ class World {
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
+  std::unique_ptr<upstream::Fleet> fleet_;
+  std::unique_ptr<gateway::Gateway> gateway_;
 };
 
 }  // namespace relay::app

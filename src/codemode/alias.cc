@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 
 namespace relay::codemode {
 namespace {
@@ -54,11 +55,23 @@ std::string alias_of(std::string_view name) {
   return alias;
 }
 
-std::string free_alias(std::string_view name, std::set<std::string, std::less<>>& taken) {
-  const std::string first = alias_of(name);
+namespace {
+
+std::string made_free(const std::string& first, std::set<std::string, std::less<>>& taken) {
   std::string alias = first;
   for (int number = 2; !taken.insert(alias).second; ++number) alias = fmt::format("{}_{}", first, number);
   return alias;
+}
+
+}  // namespace
+
+std::string free_alias(std::string_view name, std::set<std::string, std::less<>>& taken) {
+  return made_free(alias_of(name), taken);
+}
+
+std::string free_tool_alias(std::string_view name, std::set<std::string, std::less<>>& taken) {
+  const bool usable = is_identifier(name) && !is_python_keyword(name) && name.size() <= limits::kToolNameBytes;
+  return made_free(usable ? std::string(name) : alias_of(name), taken);
 }
 
 std::string plain_spelling(std::string_view name) {

@@ -15,6 +15,9 @@ std::string alias_of(std::string_view name);
 /// The same with "_2", "_3" behind it when it is taken; notes it as taken.
 std::string free_alias(std::string_view name, std::set<std::string, std::less<>>& taken);
 
+/// The same for a tool: a name that is an identifier stays as it is.
+std::string free_tool_alias(std::string_view name, std::set<std::string, std::less<>>& taken);
+
 /// list-issues, list_issues and listIssues are one name to people: the letters and digits in lower case.
 std::string plain_spelling(std::string_view name);
 

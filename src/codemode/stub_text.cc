@@ -37,6 +37,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
 }
 
+}  // namespace
+
 std::string indented(std::string_view text, std::string_view before) {
   std::string out;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -49,8 +51,6 @@ std::string indented(std::string_view text, std::string_view before) {
   }
   return out;
 }
-
-}  // namespace
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
   const std::string valid = to_valid_utf8(text);

@@ -18,6 +18,8 @@ std::string first_sentence(std::string_view text, std::size_t max_bytes);
 std::string jsdoc(std::string_view text, std::string_view indent);
 /// The same as a docstring.
 std::string docstring(std::string_view text, std::string_view indent);
+/// Every line with the same text before it.
+std::string indented(std::string_view text, std::string_view before);
 /// For a line of Markdown: what would begin a heading, a link or a tag is escaped.
 std::string markdown(std::string_view text);
 

@@ -16,6 +16,7 @@
 #include <boost/asio/write.hpp>
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "io/spawn.h"
 #include "policy/address_range.h"
 

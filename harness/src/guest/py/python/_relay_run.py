@@ -17,7 +17,8 @@ from json import dumps, loads
 
 import _relay_loop
 import _relay_wire as wire
-from mcp import Pending, _configure
+import mcp.runtime
+from mcp import Pending, _configure, _pending
 
 BUFFER_BYTES = 8192
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -255,10 +256,13 @@ def run(config):
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     _main.__file__ = config["path"]
     try:
-        _value(_execute(source, name, _main.__dict__), outcome)
+        value = _execute(source, name, _main.__dict__)
+        _pending.finish_all()
+        _value(value, outcome)
     except SystemExit as error:
         outcome["exitCode"] = _exit_code(error)
     except BaseException as error:
         _failed(error, outcome)
+    _pending.forget_all()
     _flush()
     return dumps(outcome)
