@@ -1,4 +1,4 @@
-// The command line. CLI11 is a heavy header: it is included here and nowhere else.
+// The command line. CLI11 is a heavy header: it is included here, in mcp_cli.cc, and nowhere else.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 
 #include "app/config_check.h"
 #include "app/environment.h"
+#include "app/mcp_cli.h"
 #include "app/options.h"
 #include "app/version.h"
 
@@ -229,6 +230,7 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_run(root, parsed.options);
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
+  add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
   if (argc > 1 && is_unknown_command(root, argv[1])) return {.options = {}, .finished = true, .exit_code = 2};
   try {

@@ -117,6 +117,7 @@ int dispatch(const Options& options) {
     case Command::capsule_run:
       return run_configured(options, loaded.config);
     case Command::init:
+    case Command::mcp:
     case Command::check_config:
     case Command::doctor:
       return 0;

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/mcp_options.h"
 
 namespace relay::app {
 
 enum class Command : std::uint8_t {
   init, serve, stdio, run, check_config, doctor, audit_verify, audit_tail, explain, keys_show, keys_rotate,
-  capsule_build, capsule_inspect, capsule_verify, capsule_run,
+  capsule_build, capsule_inspect, capsule_verify, capsule_run, mcp,
 };
 
 struct Options {
@@ -28,6 +29,8 @@ struct Options {
   bool follow = false;                    // audit tail
   std::string tool_filter;                // audit tail
   std::string request_id;                 // explain
+
+  McpOptions mcp;                         // mcp ...
 
   std::filesystem::path script;           // run
   std::vector<std::string> script_args;   // run, capsule run
