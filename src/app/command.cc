@@ -12,6 +12,7 @@
 #include "app/doctor.h"
 #include "app/init.h"
 #include "app/logging.h"
+#include "app/mcp_command.h"
 #include "app/options.h"
 #include "app/serve.h"
 #include "app/world.h"
@@ -92,6 +93,7 @@ int run_configured(const Options& options, const Config& config) {
 
 int dispatch(const Options& options) {
   if (options.command == Command::init) return run_init(options);
+  if (options.command == Command::mcp) return run_mcp(options);
   const LoadedConfig loaded = load_config(options.sources);
   if (options.command == Command::check_config) return run_check(options, loaded);
   if (options.command == Command::doctor) return run_doctor(options, loaded);
@@ -119,6 +121,7 @@ int dispatch(const Options& options) {
     case Command::init:
     case Command::check_config:
     case Command::doctor:
+    case Command::mcp:
       return 0;
   }
   return 0;
