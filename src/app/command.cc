@@ -119,6 +119,7 @@ int dispatch(const Options& options) {
     case Command::capsule_run:
       return run_configured(options, loaded.config);
     case Command::init:
+    case Command::mcp:
     case Command::check_config:
     case Command::doctor:
     case Command::mcp:

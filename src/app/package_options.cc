@@ -8,20 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "app/environment.h"
+
 namespace relay::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-capsule::Environment process_environment() {
-  capsule::Environment all;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
-}
 
 capsule::PyodideLock read_lock(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

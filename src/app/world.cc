@@ -13,6 +13,7 @@
 
 #include "app/package_options.h"
 #include "app/config_upstreams.h"
+#include "app/environment.h"
 #include "app/version.h"
 #include "io/child.h"
 #include "tools/admin_tools.h"

@@ -1,6 +1,7 @@
 #include "codemode/ranking.h"
 
 #include <algorithm>
+#include <tuple>
 #include <array>
 #include <cmath>
 #include <set>
@@ -125,7 +126,9 @@ std::vector<Hit> Ranking::find(std::string_view query, std::size_t limit) const 
   for (std::size_t i = 0; i < scores.size(); ++i)
     for (std::size_t tool = 0; tool < scores[i].size(); ++tool)
       if (scores[i][tool] > 0) hits.push_back({i, tool, scores[i][tool]});
-  std::ranges::stable_sort(hits, std::ranges::greater{}, &Hit::score);
+  std::ranges::sort(hits, [](const Hit& a, const Hit& b) {
+    return std::tuple(-a.score, a.index, a.tool) < std::tuple(-b.score, b.index, b.tool);
+  });
   if (hits.size() > limit) hits.resize(limit);
   return hits;
 }

@@ -27,8 +27,8 @@ struct Shape {
   };
   Kind kind = Kind::any;
   json::value literal = nullptr;
-  std::vector<Shape> parts = {};
-  std::vector<Member> members = {};
+  std::vector<Shape> parts;
+  std::vector<Member> members;
 
   [[nodiscard]] bool is_object() const { return kind == Kind::object; }
 };

@@ -313,10 +313,9 @@ void Line::oddity(std::string_view text) {
 }
 
 void Line::closed(const Error& why) {
-  if (std::exchange(is_closed_, true)) return;
-  const auto lane = lane_.lock();
-  // While it is being made there is nothing to bury: the one who connects sees it closed.
-  if (lane && connection_) lane->line_closed(shared_from_this(), why);
+  // While it is being made there is nothing to bury; it may even be tried in another way. Whoever connects looks at the peer.
+  if (!connection_ || std::exchange(is_closed_, true)) return;
+  if (const auto lane = lane_.lock()) lane->line_closed(shared_from_this(), why);
 }
 
 }  // namespace relay::upstream

@@ -267,8 +267,8 @@ io::Task<void> SupervisedUpstream::stop() {
   const auto lanes = lanes_;  // a lane that stops may leave the map
   for (const auto& [name, lane] : lanes) {
     ends.push_back(std::make_shared<io::Event>(setup_->executor));
-    auto end = [](std::shared_ptr<Lane> lane, std::shared_ptr<io::Event> ended) -> io::Task<void> {
-      auto stopped = co_await lane->stop();
+    auto end = [](std::shared_ptr<Lane> stopping, std::shared_ptr<io::Event> ended) -> io::Task<void> {
+      auto stopped = co_await stopping->stop();
       ended->set();
       co_return stopped;
     };

@@ -188,9 +188,18 @@ def infos():
     return list(_infos)
 
 
-def find(name):
-    """The server's info by its name or alias."""
+def known(name):
+    """The info of a loaded server by its name, its alias or another spelling; None when it is not loaded."""
     info = _named.get(name)
+    if info is not None or not isinstance(name, str):
+        return info
+    alike = [item for item in _infos if spelled(item["name"]) == spelled(name) != ""]
+    return alike[0] if len(alike) == 1 else None
+
+
+def find(name):
+    """The same, or an error that names the servers there are."""
+    info = known(name)
     if info is None:
         known = ", ".join(item["name"] for item in _infos) or "none"
         raise MCPError(f"Server '{name}' is not available in this run (available: {known})", name, type="NotFound")

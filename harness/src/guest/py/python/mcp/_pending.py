@@ -1,5 +1,6 @@
 """A call made inside async code without `await`: it is on its way at once, and is its own value for whoever looks."""
 
+import builtins
 import operator
 import sys
 
@@ -99,7 +100,7 @@ def _reflect(name, function):
 
 
 for _name in ("len", "int", "float", "round", "abs", "bytes", "complex"):
-    _delegate(f"__{_name}__", getattr(__builtins__, _name) if not isinstance(__builtins__, dict) else __builtins__[_name])
+    _delegate(f"__{_name}__", getattr(builtins, _name))
 for _name in ("getitem", "setitem", "delitem", "contains", "eq", "ne", "lt", "le", "gt", "ge", "index", "neg", "pos", "invert"):
     _delegate(f"__{_name}__", getattr(operator, _name))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
