@@ -84,8 +84,8 @@ int run_configured(const Options& options, const Config& config) {
     log->error(error.message, {{"task", task}});
   });
   int exit_code = 0;
-  if (options.command == Command::serve) exit_code = run_serve(config, *log);
-  if (options.command == Command::stdio) exit_code = run_stdio(config, *log);
+  if (options.command == Command::serve) exit_code = run_serve(config, options.sources, *log);
+  if (options.command == Command::stdio) exit_code = run_stdio(config, options.sources, *log);
   if (options.command == Command::run || options.command == Command::capsule_run) exit_code = run_script(config, options, *log);
   io::set_failure_reporter({});
   return exit_code;
@@ -119,7 +119,6 @@ int dispatch(const Options& options) {
     case Command::capsule_run:
       return run_configured(options, loaded.config);
     case Command::init:
-    case Command::mcp:
     case Command::check_config:
     case Command::doctor:
     case Command::mcp:

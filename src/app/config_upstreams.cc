@@ -175,7 +175,12 @@ json::object entry_of(const ServerSpec& spec) {
   json::object entry{{"name", spec.name}};
   const auto text = [&](const char* key, const std::string& value) { if (!value.empty()) entry[key] = value; };
   const auto list = [&](const char* key, const std::vector<std::string>& values) { if (!values.empty()) entry[key] = json::array(values.begin(), values.end()); };
-  const auto map = [&](const char* key, const std::map<std::string, std::string>& values) { if (!values.empty()) entry[key] = json::object(values.begin(), values.end()); };
+  const auto map = [&](const char* key, const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+      if (!entry[key].is_object()) entry[key] = json::object();
+      entry[key].get_object()[name] = value;
+    }
+  };
   const auto time = [&](const char* key, auto value, auto usual) { if (value != usual) entry[key] = value.count(); };
   text("description", spec.description);
   if (spec.transport == Transport::sse) entry["transport"] = "sse";

@@ -12,11 +12,10 @@
 
 #include "app/config_file.h"
 #include "app/config_upstreams.h"
+#include "app/environment.h"
 #include "app/mcp_command.h"
 #include "imports/reader.h"
 #include "upstream/secrets.h"
-
-extern char** environ;
 
 namespace relay::app {
 namespace {
@@ -24,15 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using imports::FoundServer;
 using imports::Place;
-
-std::map<std::string, std::string> whole_environment() {
-  std::map<std::string, std::string> all;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view text(*entry);
-    if (const std::size_t equals = text.find('='); equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
-}
 
 // The addresses under which an entry would lead back to us.
 std::vector<std::string> own_origins(const Config& config) {
@@ -142,7 +132,7 @@ Result<std::vector<Place>> chosen_places(const std::vector<std::string>& from, c
 }
 
 Result<void> read_places(Harvest& harvest, const McpOptions& options) {
-  const auto environment = whole_environment();
+  const auto environment = process_environment();
   const auto home_variable = environment.find("HOME");
   const fs::path home = home_variable == environment.end() ? fs::path("/nonexistent") : fs::path(home_variable->second);
   RELAY_TRY(const std::vector<Place> places, chosen_places(options.from, home));
