@@ -23,7 +23,6 @@ std::string attempt_named(std::string_view name) {
 
 class Probe final : public Engine {
  public:
-  Result<void> warm_up() override { return {}; }
 
   Result<void> serve(RunSocket& socket, StartHook on_start) override {
     for (;;) {

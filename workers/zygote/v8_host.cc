@@ -144,16 +144,19 @@ void V8Host::settle() {
   state_->isolate->LowMemoryNotification();
 }
 
-Result<void> V8Host::warm_up() {
-  state_->phase = Phase::child;
-  state_->random_state[0] = state_->random_state[1] = 0;
+Result<void> V8Host::practise() {
   const v8::Isolate::Scope isolate_scope(state_->isolate);
   const v8::HandleScope handles(state_->isolate);
   const v8::Local<v8::Context> context = state_->context.Get(state_->isolate);
   const v8::Context::Scope context_scope(context);
-  if (!find_harness_function(*state_, context, "warm")) return {};
-  RELAY_TRY(const v8::Local<v8::Value> warmed, call_harness(*state_, context, "warm"));
-  return settle_promise(*state_, warmed);
+  if (!find_harness_function(*state_, context, "practise")) return {};
+  RELAY_TRY(const v8::Local<v8::Value> called, call_harness(*state_, context, "practise"));
+  RELAY_CHECK(settle_promise(*state_, called));
+  const bool passed = state_->practice.passed();
+  if (!passed) return fail(internal("a practice run failed: " + state_->practice.first_done()));
+  state_->practice.clear();
+  state_->random_state[0] = state_->random_state[1] = 0;
+  return {};
 }
 
 Result<void> V8Host::serve(RunSocket& socket, StartHook on_start) {

@@ -35,8 +35,8 @@ class V8Host final : public Engine {
 
   /// Collects garbage, so that children share clean pages. Call before the first fork.
   void settle();
-  /// relayHarness.warm(), if there is one.
-  Result<void> warm_up() override;
+  /// relayHarness.practise(), if there is one: whole runs that lead nowhere (practice.h). Call before the first fork.
+  Result<void> practise();
   /// relayHarness.serve().
   Result<void> serve(RunSocket& socket, StartHook on_start) override;
 

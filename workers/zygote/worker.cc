@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "cheap_fork.h"
 #include "confine.h"
 #include "fork_pages.h"
 #include "fork_server.h"
@@ -37,7 +38,6 @@ void report_defect(RunSocket& socket, const Error& error) {
 [[noreturn]] void serve_child(Engine& engine, const ChildWalls& walls, int socket_fd) {
   if (!confine_child(walls, socket_fd)) ::_exit(kWallFailed);
   RunSocket socket(kRunSocket);
-  if (!engine.warm_up()) ::_exit(kEngineFailed);
   if (!socket.send(sandbox::FrameKind::ready, "{}", {})) ::_exit(0);
   const auto on_start = [&walls](std::string_view header) {
     if (!limit_run(walls, header)) ::_exit(kWallFailed);
@@ -55,9 +55,12 @@ json::object ready_message(const sandbox::LaunchPlan& plan, double boot_ms) {
 
 Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan, const BootEngine& boot) {
   const steady_clock::time_point begin = steady_clock::now();
+  keep_heap_in_place();
   warm_up_crypto();
   RELAY_TRY(const std::unique_ptr<Engine> engine, boot(options));
   if (options.mode == Mode::make_cache) return {};
+  fill_heap_holes();
+  RELAY_CHECK(fork_program_pages());
   RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
   RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
   RELAY_CHECK(confine_zygote(plan));

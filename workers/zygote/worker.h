@@ -22,8 +22,6 @@ using StartHook = std::function<void(std::string_view header)>;
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// In a child, before it is ready: makes private the pages that any run would, while nobody waits.
-  virtual Result<void> warm_up() = 0;
   /// In a child: serves runs until relay closes the socket. An error is a defect of ours, never the guest's.
   virtual Result<void> serve(RunSocket& socket, StartHook on_start) = 0;
 };
