@@ -8,9 +8,10 @@ const privateKey = createPrivateKey({ key: Buffer.concat([SEED_PREFIX, Buffer.al
 const spki = createPublicKey(privateKey).export({ type: "spki", format: "der" });
 const base64url = (data) => Buffer.from(data).toString("base64url");
 
-/** The first is what a child could repeat; the others go down the side roads: errors, files, timers, modules. */
+/** The first shows what the least of runs touches; the others go down the side roads: errors, files, timers, modules. */
 const PROGRAMS = {
   js: [
+    "console.log('warm')",
     "console.log('warm', 1, {a: [1]}); await null; ({ok: [true]})",
     "const fs = await import('node:fs'); try { fs.readFileSync('/tmp/warm') } catch (error) { console.error(error.message) }\n" +
       "setTimeout(() => {}, 0); await new Promise((go) => setTimeout(go, 1)); process.stdout.write('x\\n'); new Map([[1, new Set([2])]])",
@@ -18,6 +19,7 @@ const PROGRAMS = {
     "const x = ;",
   ],
   py: [
+    "print('warm')",
     "print('warm', [1, {'a': 2}])\n{'ok': [True]}",
     "import asyncio, json, os\ntry:\n    open('/tmp/warm').read()\nexcept OSError as error:\n    print(error)\nawait asyncio.sleep(0.001)\njson.dumps({'a': [1, 2.5, None]})",
     "def f():\n    return 1 / 0\nf()",

@@ -6,8 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
@@ -49,7 +54,49 @@ std::vector<Part> read_only_parts() {
   return parts;
 }
 
+constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+constexpr std::size_t kSmallPage = 4096;
+constexpr std::size_t kLargeArea = 4 * kHugePage;  // smaller ones are written all over, and splitting costs more than copying saved
+constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;  // in pagemap
+#ifndef MADV_COLLAPSE
+constexpr int MADV_COLLAPSE = 25;
+#endif
+
+// "7f00-7f10 rw-p 00000000 00:00 0": private memory with no file behind it; the heap has a name.
+std::optional<Part> find_private_area(const std::string& line) {
+  Part part{};
+  std::uintptr_t end = 0;
+  char mode[5] = {};
+  unsigned long inode = 0;
+  if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &part.begin, &end, mode, &inode) != 4 || inode != 0 || mode[0] != 'r' || mode[3] != 'p')
+    return std::nullopt;
+  part.bytes = end - part.begin;
+  return part;
+}
+
+bool is_mostly_present(int pagemap, std::uintptr_t block) {
+  std::uint64_t pages[kHugePage / kSmallPage] = {};
+  if (::pread(pagemap, pages, sizeof pages, static_cast<off_t>(block / kSmallPage * sizeof pages[0])) != sizeof pages) return false;
+  const auto present = std::ranges::count_if(pages, [](std::uint64_t page) { return (page & kPresent) != 0; });
+  return static_cast<std::size_t>(present) > std::size(pages) / 2;
+}
+
 }  // namespace
+
+Result<void> use_huge_pages() {
+  std::ifstream maps("/proc/self/maps");
+  const Fd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (!maps || !pagemap.is_open()) return fail(from_errno(errno, "read /proc/self/maps and pagemap"));
+  std::vector<Part> areas;
+  for (std::string line; std::getline(maps, line);)
+    if (const auto area = find_private_area(line)) areas.push_back(*area);
+  for (const Part& area : areas) {
+    if (area.bytes < kLargeArea) continue;
+    for (std::uintptr_t block = (area.begin + kHugePage - 1) & ~(kHugePage - 1); block + kHugePage <= area.begin + area.bytes; block += kHugePage)
+      if (is_mostly_present(pagemap.get(), block)) ::madvise(reinterpret_cast<void*>(block), kHugePage, MADV_COLLAPSE);
+  }
+  return {};
+}
 
 void keep_heap_in_place() {
   ::mallopt(M_MXFAST, 0);

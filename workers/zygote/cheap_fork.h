@@ -16,6 +16,10 @@ void fill_heap_holes();
 /// mapped at the first fork is what runs need and not what booting needed.
 void forget_program_pages();
 
+/// Before the first fork: asks for huge pages under large areas that are mostly in use. A fork then copies one entry for each
+/// instead of 512, and a write in a child still copies one small page. A kernel without them leaves things as they are.
+Result<void> use_huge_pages();
+
 /// Before the first fork: makes the kernel copy the page tables of the programs' text and constants too, which it leaves out
 /// for mappings of files that were never written to. One byte of each is written, with itself.
 Result<void> fork_program_pages();

@@ -20,7 +20,9 @@ export interface ZygoteHost extends Channel {
 
 export interface Harness {
   boot(): Promise<void>;
-  practise?(): void;
+  /** Runs of all kinds that lead nowhere, and one ordinary one. */
+  practise(): void;
+  rehearse(): void;
   serve(): void;
 }
 
