@@ -16,13 +16,14 @@ struct ServerProcess::Body {
   io::Child child;
   std::shared_ptr<ServerLog> log;
   io::Event drained;
-  Headcount::Head head;
+  std::optional<Headcount::Head> head;  // until it is reaped, however long somebody holds on to us
 
   void end_group_and_stderr() {
     // Grandchildren that survived their parent would live on; the group is theirs too.
     child.signal_group(SIGKILL);
     boost::system::error_code ignored;
     child.err().close(ignored);  // NOLINT: an error here means it was closed already
+    head.reset();
   }
 };
 
