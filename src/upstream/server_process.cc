@@ -38,7 +38,7 @@ constexpr std::size_t kTurnBytes = 1 * limits::kMiB;
 constexpr auto kPause = std::chrono::milliseconds(50);
 
 io::Task<void> drain_stderr(std::shared_ptr<Body> body) {
-  std::array<char, 64 * limits::kKiB> chunk;
+  std::array<char, 16 * limits::kKiB> chunk;
   std::size_t turn = 0;
   boost::system::error_code error;
   while (!error) {
