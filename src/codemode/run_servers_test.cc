@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <gmock/gmock.h>
 
 #include "audit/audit_fixture.h"
@@ -51,13 +52,19 @@ struct RunServersTest : testing::Test {
 
   RunServersTest() { restart({}); }
   ~RunServersTest() override {
-    code_mode.reset();
+    end();
     journal.reset();
     loop.restart();
     loop.poll();
   }
+  // On the loop, as everything that cancels.
+  void end() {
+    io::asio::post(loop, [this] { code_mode.reset(); });
+    loop.restart();
+    loop.poll();
+  }
   void restart(CodeModeOptions options) {
-    code_mode.reset();
+    end();
     options.state = state;
     code_mode.emplace(loop.get_executor(), fleet, backend, pool, random, std::move(options));
   }
