@@ -12,6 +12,7 @@
 #include "app/doctor.h"
 #include "app/init.h"
 #include "app/logging.h"
+#include "app/mcp_command.h"
 #include "app/options.h"
 #include "app/serve.h"
 #include "app/world.h"
@@ -83,8 +84,8 @@ int run_configured(const Options& options, const Config& config) {
     log->error(error.message, {{"task", task}});
   });
   int exit_code = 0;
-  if (options.command == Command::serve) exit_code = run_serve(config, *log);
-  if (options.command == Command::stdio) exit_code = run_stdio(config, *log);
+  if (options.command == Command::serve) exit_code = run_serve(config, options.sources, *log);
+  if (options.command == Command::stdio) exit_code = run_stdio(config, options.sources, *log);
   if (options.command == Command::run || options.command == Command::capsule_run) exit_code = run_script(config, options, *log);
   io::set_failure_reporter({});
   return exit_code;
@@ -92,6 +93,7 @@ int run_configured(const Options& options, const Config& config) {
 
 int dispatch(const Options& options) {
   if (options.command == Command::init) return run_init(options);
+  if (options.command == Command::mcp) return run_mcp(options);
   const LoadedConfig loaded = load_config(options.sources);
   if (options.command == Command::check_config) return run_check(options, loaded);
   if (options.command == Command::doctor) return run_doctor(options, loaded);
@@ -117,9 +119,9 @@ int dispatch(const Options& options) {
     case Command::capsule_run:
       return run_configured(options, loaded.config);
     case Command::init:
-    case Command::mcp:
     case Command::check_config:
     case Command::doctor:
+    case Command::mcp:
       return 0;
   }
   return 0;

@@ -223,7 +223,8 @@ LoadedConfig load_config(const ConfigSources& sources) {
   config.root = path.empty() ? fs::current_path() : path.parent_path();
   config.state = config.root / ".relay";
   const json::value complete = with_defaults(schema(), merged);
-  Reader(complete.get_object(), config).read();
+  config.complete = complete.get_object();
+  Reader(config.complete, config).read();
   config.container_default = sources.in_container && !names_bind(merged);
   if (config.container_default && config.auth_mode != "none") config.server.bind = "0.0.0.0";
   check_meaning(config, loaded.problems);

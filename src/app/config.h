@@ -60,6 +60,7 @@ struct Config {
   std::filesystem::path file;   // where it came from; empty: the embedded defaults
   std::filesystem::path root;   // what relative paths are relative to
   std::filesystem::path state;  // root/.relay
+  json::object complete;        // all of it as JSON, defaults filled in: to see what a change touches
 
   std::vector<std::string> toolsets;
   std::map<std::string, std::size_t> result_bytes;  // per tool

@@ -183,6 +183,23 @@ TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
   EXPECT_EQ(spec.tiers, (std::map<std::string, int>{{"get_one", 1}}));
 }
 
+TEST_F(ConfigTest, AnEntryOfASpecMakesThatSpec) {
+  upstream::ServerSpec spec;
+  spec.name = "a";
+  spec.description = "d";
+  spec.command = "x";
+  spec.args = {"-y"};
+  spec.env = {{"K", "v"}};
+  spec.cwd = "/tmp";
+  spec.expose = upstream::Expose::tools;
+  spec.enabled = false;
+  spec.call_timeout = std::chrono::seconds(5);
+  spec.allow = {"get_*"};
+  const LoadedConfig loaded = load(json::write(json::object{{"mcps", {entry_of(spec)}}}));
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  EXPECT_EQ(loaded.config.mcps.at(0), spec);
+}
+
 TEST_F(ConfigTest, ASandboxMayBeJustTrue) {
   EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage, upstream::CageSpec{});
   EXPECT_FALSE(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": false}]})").config.mcps.at(0).cage);

@@ -56,12 +56,6 @@ Transport transport_of(const json::object& entry) {
   return given == "http" || (given.empty() && has_url) ? Transport::http : Transport::stdio;
 }
 
-upstream::Expose expose_of(std::string_view name) {
-  if (name == "tools") return upstream::Expose::tools;
-  if (name == "both") return upstream::Expose::both;
-  return name == "none" ? upstream::Expose::none : upstream::Expose::code;
-}
-
 upstream::EraChoice era_of(std::string_view name) {
   if (name == "legacy") return upstream::EraChoice::legacy;
   return name == "modern" ? upstream::EraChoice::modern : upstream::EraChoice::probe;
@@ -134,6 +128,31 @@ void check_prefix(const Config& config, const Complain& complain) {
 
 }  // namespace
 
+std::string_view name_of(upstream::Transport transport) {
+  switch (transport) {
+    case Transport::stdio: return "stdio";
+    case Transport::http: return "http";
+    case Transport::sse: return "sse";
+  }
+  return "stdio";
+}
+
+std::string_view name_of(upstream::Expose expose) {
+  switch (expose) {
+    case upstream::Expose::code: return "code";
+    case upstream::Expose::tools: return "tools";
+    case upstream::Expose::both: return "both";
+    case upstream::Expose::none: return "none";
+  }
+  return "code";
+}
+
+upstream::Expose expose_of(std::string_view name) {
+  if (name == "tools") return upstream::Expose::tools;
+  if (name == "both") return upstream::Expose::both;
+  return name == "none" ? upstream::Expose::none : upstream::Expose::code;
+}
+
 ServerSpec read_server_spec(const json::object& entry, const fs::path& root) {
   ServerSpec spec;
   spec.name = text_of(entry, "name");
@@ -149,6 +168,35 @@ ServerSpec read_server_spec(const json::object& entry, const fs::path& root) {
   read_process(entry, root, spec);
   read_limits(entry, spec);
   return spec;
+}
+
+json::object entry_of(const ServerSpec& spec) {
+  const ServerSpec defaults;
+  json::object entry{{"name", spec.name}};
+  const auto text = [&](const char* key, const std::string& value) { if (!value.empty()) entry[key] = value; };
+  const auto list = [&](const char* key, const std::vector<std::string>& values) { if (!values.empty()) entry[key] = json::array(values.begin(), values.end()); };
+  const auto map = [&](const char* key, const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+      if (!entry[key].is_object()) entry[key] = json::object();
+      entry[key].get_object()[name] = value;
+    }
+  };
+  const auto time = [&](const char* key, auto value, auto usual) { if (value != usual) entry[key] = value.count(); };
+  text("description", spec.description);
+  if (spec.transport == Transport::sse) entry["transport"] = "sse";
+  text("command", spec.command);
+  list("args", spec.args);
+  map("env", spec.env);
+  text("cwd", spec.cwd);
+  text("endpoint", spec.endpoint);
+  map("headers", spec.headers);
+  if (spec.expose != defaults.expose) entry["expose"] = std::string(name_of(spec.expose));
+  if (!spec.enabled) entry["enabled"] = false;
+  time("startTimeoutMs", spec.start_timeout, defaults.start_timeout);
+  time("callTimeoutMs", spec.call_timeout, defaults.call_timeout);
+  list("allow", spec.allow);
+  list("deny", spec.deny);
+  return entry;
 }
 
 void check_server_specs(const Config& config, std::vector<ConfigProblem>& problems) {

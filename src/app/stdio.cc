@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "app/reload.h"
 #include "app/serve.h"
 #include "app/signals.h"
 #include "app/world.h"
@@ -45,7 +46,7 @@ io::Task<void> stop_on_signal(World& world, asio::io_context& loop) {
 
 }  // namespace
 
-int run_stdio(const Config& config, Log& log) {
+int run_stdio(const Config& config, const ConfigSources& sources, Log& log) {
   asio::io_context loop(1);
   auto world = World::build(config, Purpose::stdio, loop.get_executor(), log);
   if (!world) {
@@ -55,6 +56,7 @@ int run_stdio(const Config& config, Log& log) {
   mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  watch_config(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_pipes(server, in, out, **world, loop), "stdio");
   io::spawn(loop.get_executor(), stop_on_signal(**world, loop), "signals");
   loop.run();

@@ -58,9 +58,20 @@ class Reader {
     if (!found) return skip(name, key, found.error().message);
     found->from = provenance(key);
     found->from_other_project = &surroundings != &surroundings_ && surroundings.folder != own_project_;
-    if (found->spec.transport == upstream::Transport::stdio && found->spec.cwd.empty() && surroundings.folder != surroundings_.home)
-      found->spec.cwd = surroundings.folder.string();
+    if (found->spec.transport == upstream::Transport::stdio) place_process(found->spec, surroundings);
     reading_.found.push_back(std::move(*found));
+  }
+
+  // Relative paths mean those of the program that wrote them: its project, not ours.
+  void place_process(upstream::ServerSpec& spec, const Surroundings& surroundings) const {
+    if (spec.cwd.empty() && surroundings.folder != surroundings_.home) spec.cwd = surroundings.folder.string();
+    spec.cwd = absolute(spec.cwd, surroundings.folder);
+    if (spec.command.find('/') != std::string::npos) spec.command = absolute(spec.command, spec.cwd.empty() ? surroundings.folder : fs::path(spec.cwd));
+  }
+
+  std::string absolute(const std::string& path, const fs::path& folder) const {
+    if (path.starts_with("~/")) return surroundings_.home / path.substr(2);
+    return path.empty() || path.starts_with('/') ? path : (folder / path).lexically_normal().string();
   }
 
   // Claude Code keeps servers of single projects under their paths. The one we are in comes first.

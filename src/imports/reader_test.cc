@@ -133,6 +133,14 @@ TEST(Reader, ClaudeCodeProjectsTheOwnOneFirst) {
   EXPECT_TRUE(reading.found[2].from_other_project);
 }
 
+TEST(Reader, RelativePathsAreThoseOfTheProgramThatWroteThem) {
+  const Reading reading = read(R"({"mcpServers": {"a": {"command": "./bin/x", "cwd": "sub"}, "b": {"command": "~/x"}, "c": {"command": "x"}}})");
+  EXPECT_EQ(reading.found.at(0).spec.cwd, "/home/u/sub");
+  EXPECT_EQ(reading.found[0].spec.command, "/home/u/sub/bin/x");
+  EXPECT_EQ(reading.found.at(1).spec.command, "/home/u/x");
+  EXPECT_EQ(reading.found.at(2).spec.command, "x");
+}
+
 TEST(Reader, ASingleServerIsNamedByItsFile) {
   EXPECT_THAT(names(read(R"({"command": "x"})")), ElementsAre("some"));
 }
