@@ -51,6 +51,7 @@ io::Task<void> Endpoints::capsule_file(Exchange& exchange, const Routed& routed)
 }
 
 void Endpoints::add_to(net::Router& router) {
+  world_.code_mode().endpoint().add_to(router);
   for (const char* method : {"POST", "GET", "DELETE"})
     router.add(method, "/mcp", [this](Exchange& exchange, const Routed& routed) { return http_.serve(exchange, routed.principal); });
   router.add("GET", "/sse", [this](Exchange& exchange, const Routed& routed) { return sse_.serve_stream(exchange, routed.principal); });

@@ -135,6 +135,7 @@ io::Task<void> World::stop() {
 
 void World::leave(int exit_code) {
   stop_runs();
+  code_mode_->save();
   journal_.reset();
   std::fflush(stdout);
   std::_Exit(exit_code);
@@ -145,10 +146,11 @@ Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpos
   world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
   RELAY_CHECK(world->open_policy());
+  world->open_fleet();
   RELAY_CHECK(world->open_files());
   if (config.has_toolset("code")) RELAY_CHECK(world->open_execution());
   RELAY_CHECK(world->add_toolsets());
-  world->open_upstreams();
+  world->open_gateway();
   world->describe();
   world->measure();
   if (purpose == Purpose::serve && world->local_) {
@@ -209,7 +211,7 @@ Result<void> World::open_files() {
       if (mount.writable) paths.writable.push_back("/host/" + mount.name);
     spec.policy = std::move(paths);
   }
-  RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), nullptr));
+  RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), code_mode_->files()));
   return {};
 }
 
@@ -249,7 +251,8 @@ Result<void> World::open_execution() {
                                                                  .loop = loop_,
                                                                  .packages = *packages_,
                                                                  .on_refusal = std::move(refused),
-                                                                 .keep_capsule = std::move(keep)});
+                                                                 .keep_capsule = std::move(keep),
+                                                                 .code_mode = code_mode_.get()});
   return {};
 }
 
@@ -279,13 +282,19 @@ Result<void> World::add_toolsets() {
 }
 
 // Our own tools come first: no upstream can take the name of one.
-void World::open_upstreams() {
+void World::open_fleet() {
   upstream::FleetOptions options;
   options.self = make_identity().info;
   options.state = config_.state / "mcp";
   options.resolve = upstream::make_secret_resolver(process_environment(), config_.root, upstream::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
+  codemode::CodeModeOptions for_code{.state = options.state, .require_servers = json::find_bool(config_.policy, "requireServers").value_or(false)};
   fleet_ = upstream::Fleet::make(loop_, *http_, pool_, clock_, random_, log_, std::move(options));
+  code_mode_ = std::make_unique<codemode::CodeMode>(loop_, *fleet_, *backend_, pool_, random_, std::move(for_code));
+}
+
+// After our own toolsets, whose names win; servers start once everybody who watches them is there.
+void World::open_gateway() {
   gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
   backend_->add(*gateway_);
   backend_->set_capabilities(capabilities_of(config_));

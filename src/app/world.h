@@ -17,6 +17,7 @@
 #include "capsule/builder.h"
 #include "capsule/packages.h"
 #include "capsule/store.h"
+#include "codemode/code_mode.h"
 #include "executors/local_executor.h"
 #include "gateway/gateway.h"
 #include "io/thread_pool.h"
@@ -55,6 +56,7 @@ class World {
   [[nodiscard]] executors::LocalExecutor* local() { return local_.get(); }
   [[nodiscard]] const std::shared_ptr<tools::CodeWorld>& code() const { return code_; }
   [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
+  [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
 
   /// Ends every run, sandbox and upstream server; returns when they are gone, or after limits::kShutdownGrace.
   io::Task<void> stop();
@@ -72,7 +74,8 @@ class World {
   Result<void> open_packages();
   Result<void> open_execution();
   Result<void> add_toolsets();
-  void open_upstreams();
+  void open_fleet();
+  void open_gateway();
   void stop_runs();
   void describe();
   void measure();
@@ -96,13 +99,14 @@ class World {
   std::unique_ptr<pipeline::Pipeline> pipeline_;
   std::unique_ptr<Observer> observer_;
   std::unique_ptr<pipeline::GuardedBackend> backend_;
-  std::unique_ptr<vfs::Trees> trees_;
   std::unique_ptr<net::HttpClient> http_;
+  std::unique_ptr<upstream::Fleet> fleet_;
+  std::unique_ptr<codemode::CodeMode> code_mode_;
+  std::unique_ptr<vfs::Trees> trees_;
   std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
-  std::unique_ptr<upstream::Fleet> fleet_;
   std::unique_ptr<gateway::Gateway> gateway_;
 };
 

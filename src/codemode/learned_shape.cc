@@ -1,6 +1,7 @@
 #include "codemode/learned_shape.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 

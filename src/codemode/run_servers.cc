@@ -152,7 +152,7 @@ io::Task<std::string> RunServers::call(json::object args, std::string args_text)
   co_return co_await call_entry(std::move(server), book, *tool, std::move(arguments));
 }
 
-io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const Handbook> book, ToolDoc tool, std::string arguments) {
+io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const Handbook> book, const ToolDoc& tool, std::string arguments) {
   const auto entry = world_->books.find_entry(server, tool);
   if (!entry) co_return fail(unknown_tool(*book, tool.name));
   RELAY_CO_CHECK(co_await take_slot());
@@ -162,7 +162,9 @@ io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<
   });
   if (!context_) co_return fail(cancelled("the run is over"));
   RELAY_CO_TRY(protocol::Request request, inner_request(*context_, tool.name, arguments));
-  json::object parsed = request.params.at("arguments").as_object();
+  const json::object* given = json::find_object(request.params, "arguments");
+  if (!given) co_return fail(invalid("Arguments must be an object"));
+  json::object parsed = *given;
   InnerContext inner(*context_, std::move(request));
   RELAY_CO_TRY(const ToolResult result, co_await world_->backend.call_inner(inner, run_, entry, std::move(parsed)));
   learn(*book, tool, result);

@@ -12,6 +12,7 @@
 // Loop thread only. It outlives the run while calls of it unwind; the context of the run is held by each of them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,7 +61,7 @@ class RunServers {
       : world_(std::move(world)), context_(&context), run_(std::move(run)), freed_(executor) {}
 
   io::Task<std::string> call(json::object args, std::string args_text);
-  io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const Handbook> book, ToolDoc tool, std::string arguments);
+  io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const Handbook> book, const ToolDoc& tool, std::string arguments);
   io::Task<std::string> tools(json::object args);
   io::Task<std::string> describe(json::object args);
   io::Task<std::string> search(json::object args);

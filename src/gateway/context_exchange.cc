@@ -38,6 +38,10 @@ void ContextExchange::log(protocol::LogLevel level, std::string_view logger, jso
   context_.log(level, logger_name(server_, logger), std::move(data));
 }
 
+void ContextExchange::cannot_answer(const upstream::Question& question) {
+  missing_ = protocol::missing_capability(protocol::RawRequest{question.method, question.params}, context_.client());
+}
+
 io::Task<std::vector<protocol::JsonText>> ContextExchange::ask(std::vector<upstream::Question> questions) {
   std::vector<protocol::Ask> asks;
   for (upstream::Question& question : questions) {

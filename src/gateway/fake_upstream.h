@@ -26,6 +26,9 @@ class FakeUpstream final : public upstream::Upstream {
       tool.raw = protocol::JsonText::trusted("{\"name\":" + json::quote(name) + ",\"inputSchema\":{\"type\":\"object\",\"x\":1.0}}");
       tools.push_back(std::move(tool));
     }
+    offer_exactly(std::move(tools));
+  }
+  void offer_exactly(std::vector<protocol::Tool> tools) {
     change([&](upstream::Offer& offer) { offer.tools.items = std::make_shared<const std::vector<protocol::Tool>>(std::move(tools)); });
   }
   void offer_resources(const std::vector<std::string>& uris) {

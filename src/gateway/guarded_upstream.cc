@@ -43,6 +43,12 @@ upstream::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Con
   return outgoing;
 }
 
+// A legacy server that could not ask says so in its own words. A modern client is told what it would have to declare.
+std::optional<Error> find_undeclared(mcp::Context& context, const ContextExchange& exchange) {
+  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy) return std::nullopt;
+  return context.refuse(protocol::missing_capability_error(*exchange.missing()));
+}
+
 // Parsing a large result to find one flag would cost more than passing it on.
 bool says_error(const JsonText& result) {
   if (!result.text().contains("\"isError\"")) return false;
@@ -56,6 +62,7 @@ io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, con
   outgoing.as_task = tool.task_support == protocol::TaskSupport::required;
   ContextExchange exchange(context, server->spec().name);
   RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
+  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   if (on_result) on_result(*answer);
   ToolResult result;
@@ -68,6 +75,7 @@ io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Cont
   upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "prompts/get", named_params(name, context.arguments_text()));
   ContextExchange exchange(context, server->spec().name);
   RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
+  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   PromptResult result;
   result.raw = *std::move(answer);

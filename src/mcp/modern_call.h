@@ -45,7 +45,4 @@ class ModernCall final : public Call {
   int rounds_ = 0;
 };
 
-/// The error for a question that the client did not declare to answer.
-protocol::RpcError missing_capability_error(json::object required);
-
 }  // namespace relay::mcp

@@ -230,6 +230,11 @@ std::optional<json::object> missing_capability(const InputRequest& request, cons
                     request);
 }
 
+RpcError missing_capability_error(json::object required) {
+  return {code::kMissingCapability, "the client did not declare a capability that this request needs",
+          json::object{{"requiredCapabilities", std::move(required)}}};
+}
+
 Result<InputResponse> parse_answer(const InputRequest& request, const json::value& answer) {
   const json::object* members = answer.if_object();
   if (!members) return fail(invalid(fmt::format("the answer to {} is an object", method_of(request))));

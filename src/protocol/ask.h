@@ -12,6 +12,7 @@
 
 #include "protocol/capabilities.h"
 #include "protocol/content.h"
+#include "protocol/jsonrpc.h"
 #include "protocol/tool.h"
 
 namespace relay::protocol {
@@ -94,6 +95,8 @@ std::string_view method_of(const InputRequest& request);
 std::string params_of(const InputRequest& request, Revision revision);
 /// What the client has to have declared; nothing when it has.
 std::optional<json::object> missing_capability(const InputRequest& request, const ClientCapabilities& client);
+/// The error of the modern era for such a question.
+RpcError missing_capability_error(json::object required);
 /// The answer, of the type that belongs to the request. A form's content is checked against its schema.
 Result<InputResponse> parse_answer(const InputRequest& request, const json::value& answer);
 

@@ -22,7 +22,8 @@ Result<void> Admission::spend_token() {
   const MonoTime now = clock_.mono();
   tokens_ = std::min(full, tokens_ + std::chrono::duration<double>(now - refilled_).count() * per_second);
   refilled_ = now;
-  if (tokens_ >= 1) {
+  constexpr double kRounding = 1e-9;
+  if (tokens_ >= 1 - kRounding) {
     tokens_ -= 1;
     return {};
   }

@@ -45,10 +45,10 @@ io::Task<std::shared_ptr<Line>> Lane::open() {
     if (std::shared_ptr<Line> line = find_open()) co_return line;
     if (!start_ && phase_ == Phase::failed && !may_try_again()) co_return fail(given_up());
     begin_start();
-    if (const std::shared_ptr<Start> start = start_) RELAY_CO_CHECK(co_await start->settled.wait());
-    if (start_ || find_open()) continue;
-    if (phase_ == Phase::failed) co_return fail(given_up());
-    if (phase_ == Phase::idle) co_return fail(unavailable(fmt::format("server {} was stopped", spec().name)));
+    const std::shared_ptr<Start> start = start_;
+    if (start) RELAY_CO_CHECK(co_await start->settled.wait());
+    if (start && start->cancel.requested()) co_return fail(unavailable(fmt::format("server {} was stopped", spec().name)));
+    if (!start_ && !find_open() && phase_ == Phase::failed) co_return fail(given_up());
   }
 }
 
@@ -130,7 +130,10 @@ bool Lane::note_failure(const Error& error) {
   ++failures_;
   reason_ = setup_->log->redactor().redact(error.message);
   setup_->log->note(reason_);
-  if (!is_hopeless(error) && failures_ < setup_->pace.tries) return true;
+  if (!is_hopeless(error) && failures_ < setup_->pace.tries) {
+    set_phase(Phase::backing_off, reason_);
+    return true;
+  }
   failed_at_ = setup_->clock.mono();
   set_phase(Phase::failed, reason_);
   return false;

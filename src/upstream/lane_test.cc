@@ -159,7 +159,6 @@ TEST_F(LaneTest, ALongLifeForgivesEarlierDeaths) {
 
 TEST_F(LaneTest, AServerThatAnswersNothingIsAskedAndThenRestarted) {
   server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> { co_return fail(timed_out("no answer within 60000 ms")); };
-  const auto victim = begin("slow");
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
   until([&] { return server.starts == 2; });
   EXPECT_THAT(server.requests.back(), HasSubstr("ping"));
@@ -208,9 +207,6 @@ TEST_F(LaneTest, AnAnswerInBetweenEndsTheRow) {
 }
 
 TEST_F(LaneTest, StopDuringAStartWakesThoseWhoWait) {
-  io::Event never(loop.executor());
-  auto hang = [&never](FakePeer&, const Outgoing&) -> io::Task<Answer> { co_return fail(internal("not reached")); };
-  server.on_request = hang;
   server.on_start = [] { return fail(unavailable("no")); };
   pace.first_delay = 1h;
   const auto waiting = begin();

@@ -1,4 +1,5 @@
 // What comes in over a wire, and whose it is.
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -92,7 +93,10 @@ void Dialogue::take_request(protocol::Request request, std::optional<RequestId> 
   if (open->questions.size() >= limits::kUpstreamQuestions)
     return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
   Question question{.key = {}, .method = request.method, .params = protocol::JsonText::trusted(std::string(request.params_text()))};
-  if (const auto refusal = find_refusal(question, open->exchange.client())) return refuse(*refusal);
+  if (const auto refusal = find_refusal(question, open->exchange.client())) {
+    open->exchange.cannot_answer(question);
+    return refuse(*refusal);
+  }
   open->questions.push_back({std::move(request.id), std::move(question)});
   open->news.wake();
 }
@@ -103,19 +107,28 @@ protocol::RpcError Dialogue::why_nobody() const {
   return {protocol::code::kInvalidRequest, why, {}};
 }
 
-// Requests of ours that no client stands behind (lists, probes) do not count while there are others.
+// Nothing on the wire says which request a question belongs to, unless it came on that request's own stream. A request that waits for
+// an answer already is passed over: a call of a stateless client may wait for a long time. Requests of ours that no client stands behind
+// (lists, probes) do not count while there are others.
 Dialogue::OpenRequest* Dialogue::find_addressee(std::optional<RequestId> stream_of) {
   if (stream_of)
     if (OpenRequest* open = find(*stream_of)) return open;
-  OpenRequest* newest = nullptr;
+  std::vector<OpenRequest*> clients, idle;
+  OpenRequest* ours = nullptr;
   for (const auto& [id, open] : open_) {
     if (open->acknowledged) continue;
-    const bool anonymous = open->exchange.session().empty();
-    if (newest && anonymous) continue;
-    if (newest && !newest->exchange.session().empty() && newest->exchange.session() != open->exchange.session()) return nullptr;
-    newest = open;
+    if (open->exchange.session().empty()) ours = open;
+    if (open->exchange.session().empty()) continue;
+    clients.push_back(open);
+    if (!open->asking) idle.push_back(open);
   }
-  return newest;
+  if (clients.empty()) return ours;
+  const auto differ = [](const std::vector<OpenRequest*>& requests, auto who) {
+    return std::ranges::any_of(requests, [&](const OpenRequest* one) { return (one->exchange.*who)() != (requests.front()->exchange.*who)(); });
+  };
+  if (differ(clients, &Exchange::principal)) return nullptr;
+  const std::vector<OpenRequest*>& candidates = idle.empty() ? clients : idle;
+  return differ(candidates, &Exchange::session) ? nullptr : candidates.back();
 }
 
 void Dialogue::take_notification(const protocol::Notification& notification, std::optional<RequestId> stream_of) {

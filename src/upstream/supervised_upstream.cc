@@ -53,9 +53,7 @@ Status SupervisedUpstream::status() const {
   status.open_calls = admission_->open();
   status.calls = calls_;
   status.failures = failures_;
-  const Lane* shown = nullptr;
-  for (const auto& [name, lane] : lanes_)
-    if (!shown || weight_of(lane->phase()) > weight_of(shown->phase())) shown = lane.get();
+  const Lane* shown = find_telling_lane();
   if (!shown) return status;
   status.phase = shown->phase();
   status.since = shown->phase() == Phase::idle && shown->since() == WallTime{} ? made_at_ : shown->since();
@@ -66,6 +64,13 @@ Status SupervisedUpstream::status() const {
     status.revision = line->peer().info().revision;
   }
   return status;
+}
+
+const Lane* SupervisedUpstream::find_telling_lane() const {
+  const Lane* telling = nullptr;
+  for (const auto& [name, lane] : lanes_)
+    if (!telling || weight_of(lane->phase()) > weight_of(telling->phase())) telling = lane.get();
+  return telling;
 }
 
 // ---- Calls.
@@ -125,6 +130,8 @@ void SupervisedUpstream::drop_idlest_lane() {
 io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer() {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
+  // A server that was given up has nothing to offer, whatever it said before; known_offer() still has that.
+  if (const Lane* lane = find_telling_lane(); lane && lane->phase() == Phase::failed) kept_->reconnected();
   auto open = [self] { return self->open_for_lists(); };
   auto differs = [self](ListKind list) { self->tell_offer_changed(list); };
   co_return co_await kept_->get(std::move(open), std::move(differs));
@@ -169,11 +176,15 @@ void SupervisedUpstream::tell_offer_changed(ListKind list) {
 io::Task<void> SupervisedUpstream::watch(std::string uri) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
-  const bool is_new = watches_[uri]++ == 0;
-  if (!is_new) co_return Result<void>{};
-  auto sent = co_await send_watches();
-  if (!sent) unwatch(uri);
-  co_return sent;
+  // Connected before it counts: a new connection is furnished with what counted so far, and then asked for this one too.
+  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane({}));
+  RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
+  if (watches_[uri]++ > 0) co_return Result<void>{};
+  auto sent = co_await line->peer().watch(watched_uris());
+  if (sent) co_return sent;
+  if (const auto found = watches_.find(uri); found != watches_.end() && --found->second == 0) watches_.erase(found);
+  RELAY_CO_TRY(Error error, co_await lane->explain(line, std::move(sent.error())));
+  co_return fail(std::move(error));
 }
 
 void SupervisedUpstream::unwatch(std::string_view uri) {
@@ -181,14 +192,15 @@ void SupervisedUpstream::unwatch(std::string_view uri) {
   if (found == watches_.end() || --found->second > 0) return;
   watches_.erase(found);
   const auto lane = lanes_.find("");
-  if (lane != lanes_.end() && lane->second->find_open()) io::spawn(setup_->executor, send_watches(), "watches of an upstream server");
+  if (const auto line = lane == lanes_.end() ? nullptr : lane->second->find_open())
+    io::spawn(setup_->executor, send_watches(line), "watches of an upstream server");
 }
 
-io::Task<void> SupervisedUpstream::send_watches() {
+// Nobody waits for this one; a connection that fails meanwhile is furnished anew.
+io::Task<void> SupervisedUpstream::send_watches(std::shared_ptr<Line> line) {
   const auto self = shared_from_this();
-  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane({}));
-  RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
-  co_return co_await line->peer().watch(watched_uris());
+  [[maybe_unused]] const auto sent = co_await line->peer().watch(watched_uris());
+  co_return Result<void>{};
 }
 
 std::set<std::string, std::less<>> SupervisedUpstream::watched_uris() const {
@@ -202,7 +214,8 @@ void SupervisedUpstream::set_log_level(protocol::LogLevel level) {
   log_level_ = level;
   for (const auto& [name, lane] : lanes_) {
     auto tell = [](std::shared_ptr<Line> line, protocol::LogLevel wanted) -> io::Task<void> {
-      co_return co_await line->peer().set_log_level(wanted);
+      [[maybe_unused]] const auto set = co_await line->peer().set_log_level(wanted);
+      co_return Result<void>{};
     };
     const auto line = lane->find_open();
     if (line && line->peer().info().can("logging")) io::spawn(setup_->executor, tell(line, level), "log level of an upstream server");

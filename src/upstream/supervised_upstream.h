@@ -55,6 +55,8 @@ class SupervisedUpstream final : public Upstream, public LaneOwner, public std::
   io::Task<void> furnish(Lane& lane, Peer& peer) override;
   [[nodiscard]] bool is_wanted(const Lane& lane) const override;
 
+  /// The lane whose state is shown as the server's; null before the first use.
+  [[nodiscard]] const Lane* find_telling_lane() const;
   [[nodiscard]] Result<void> check_usable() const;
   [[nodiscard]] std::string lane_name(std::string_view session) const;
   Result<std::shared_ptr<Lane>> find_or_make_lane(std::string name);
@@ -62,7 +64,7 @@ class SupervisedUpstream final : public Upstream, public LaneOwner, public std::
   Result<std::shared_ptr<Lane>> any_lane();
   void drop_idlest_lane();
   io::Task<void> refresh_offer();
-  io::Task<void> send_watches();
+  io::Task<void> send_watches(std::shared_ptr<Line> line);
   io::Task<KeptOffer::WalkLists> open_for_lists();
   io::Task<Walked> walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line, std::vector<ListKind> kinds, Walked before);
   [[nodiscard]] std::set<std::string, std::less<>> watched_uris() const;

@@ -166,10 +166,11 @@ Result<void> make_devices() {
   return {};
 }
 
-// Made while the old one is still in view: the kernel gives a new /proc only to those who could see a whole one before.
+// Made while the old one is still in view: the kernel gives a new /proc only to those who could see a whole one before. Read-only,
+// because the files of /proc/sys ask who writes, not what power it holds: the root user of the machine is still that in a cage.
 Result<void> make_processes() {
   RELAY_CHECK(make_directories("/proc"));
-  if (::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, nullptr) != 0)
+  if (::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC | MS_RDONLY, nullptr) != 0)
     return wall_failed("a /proc of its own (inside a container whose /proc is masked the kernel refuses it)");
   return {};
 }

@@ -233,6 +233,12 @@ def prepare(limits):
     _relay_loop.install()
 
 
+def forget():
+    """The next run starts with no variables, as if reset."""
+    global _main
+    _main = _fresh_main()
+
+
 def settle():
     """Called at the end of boot: what lives now is never looked at by the collector again, so forks share its pages."""
     gc.collect()
@@ -241,11 +247,10 @@ def settle():
 
 def run(config):
     """Everything about one run; the answer is JSON text, never an exception."""
-    global _main
     config = loads(config)
     outcome = {"exitCode": 0}
     if config.get("reset"):
-        _main = _fresh_main()
+        forget()
     _streams(config["hasInput"])
     if config["reseed"]:
         reseed()
