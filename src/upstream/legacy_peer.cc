@@ -8,10 +8,6 @@
 namespace relay::upstream {
 namespace {
 
-bool may_progress(std::string_view method) {
-  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
-}
-
 Utterance utter(const Outgoing& outgoing, std::string_view params) {
   Utterance utterance{.method = outgoing.method, .params = params, .wants_progress = may_progress(outgoing.method)};
   if (!outgoing.meta.empty()) utterance.meta = members_of(json::write(outgoing.meta));

@@ -50,10 +50,12 @@ io::Task<void> LegacySession::initialize() {
   const Patience patience{.silence = options_.start_timeout, .total = options_.start_timeout};
   RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(hello, nobody, patience));
   if (!answer.outcome)
-    co_return fail(unavailable(fmt::format("the server refused initialize: {} ({})", answer.outcome.error().message, answer.outcome.error().code)));
+    co_return fail(invalid(fmt::format("the server refused initialize: {} ({})", answer.outcome.error().message, answer.outcome.error().code)));
   RELAY_CO_TRY(info_, parse_info(*answer.outcome));
-  dialogue_->wire().settle(info_.revision);
-  co_return co_await dialogue_->wire().deliver(protocol::write_notification("notifications/initialized", {}));
+  dialogue_->wire().agree(info_.revision);
+  RELAY_CO_CHECK(co_await dialogue_->wire().deliver(protocol::write_notification("notifications/initialized", {})));
+  dialogue_->wire().settle();
+  co_return Result<void>{};
 }
 
 io::Task<void> LegacySession::renew() {

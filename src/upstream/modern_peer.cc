@@ -53,9 +53,15 @@ io::Task<std::string> next_try(std::string_view result, Exchange& exchange) {
 io::Task<Answer> request_answer(State state, Outgoing outgoing, Exchange& exchange) {
   const Patience patience{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
   std::string params = outgoing.params;
+  bool tried_version = false;
   for (int round = 0; round <= limits::kUpstreamRounds; ++round) {
     Utterance utterance = utter(state, outgoing.method, params, exchange, outgoing);
     RELAY_CO_TRY(const protocol::Response response, co_await state->dialogue->roundtrip(std::move(utterance), exchange, patience));
+    if (round == 0 && !tried_version && is_passing_refusal(response)) {
+      tried_version = true;
+      --round;
+      continue;
+    }
     if (!response.outcome) co_return Answer(std::unexpected(response.outcome.error()));
     const json::object* members = response.outcome->if_object();
     const std::string_view type = members ? json::find_string(*members, "resultType").value_or("complete") : "complete";
@@ -76,7 +82,6 @@ class ModernPeer final : public Peer {
  public:
   explicit ModernPeer(State state)
       : state_(std::move(state)), listen_(std::make_shared<ModernListen>(state_->dialogue, state_->speech, state_->info)) {
-    state_->dialogue->wire().settle(state_->info.revision);
     listen_->start();
   }
   ~ModernPeer() override {

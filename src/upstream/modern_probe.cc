@@ -62,6 +62,7 @@ io::Task<Probe> probe_era(std::shared_ptr<Dialogue> dialogue, PeerOptions option
   const auto limit = std::min(options.probe_timeout, options.start_timeout);
   const Patience patience{.silence = limit, .total = limit};
   auto answer = co_await dialogue->roundtrip(speech.put("server/discover", {}, nobody), nobody, patience);
+  if (answer && is_passing_refusal(*answer)) answer = co_await dialogue->roundtrip(speech.put("server/discover", {}, nobody), nobody, patience);
   if (!answer && answer.error().kind == ErrorKind::timeout) co_return Probe{.why = "it did not answer server/discover"};
   if (!answer) co_return fail(std::move(answer.error()));
   if (answer->outcome) co_return judge_result(*answer->outcome);

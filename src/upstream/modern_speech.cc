@@ -1,5 +1,7 @@
 #include "upstream/modern_speech.h"
 
+#include <algorithm>
+
 #include "protocol/json_writer.h"
 #include "protocol/modern_envelope.h"
 #include "upstream/peer_params.h"
@@ -8,10 +10,6 @@ namespace relay::upstream {
 namespace {
 
 namespace meta = protocol::meta;
-
-bool may_progress(std::string_view method) {
-  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
-}
 
 json::object extensions_of(const protocol::ClientCapabilities& client) {
   const json::object* declared = json::find_object(client.declared, "extensions");
@@ -41,6 +39,15 @@ std::string describe_client(const protocol::ClientCapabilities& client) {
   writer.object_if("extensions", extensions_of(client));
   writer.finish();
   return out;
+}
+
+bool is_passing_refusal(const protocol::Response& response) {
+  if (response.outcome || response.outcome.error().code != protocol::code::kUnsupportedVersion || !response.outcome.error().data) return false;
+  const json::object* data = response.outcome.error().data->if_object();
+  const json::array* supported = data ? json::find_array(*data, "supported") : nullptr;
+  return supported && std::ranges::any_of(*supported, [](const json::value& version) {
+           return version.is_string() && json::view(version.get_string()) == protocol::name_of(protocol::kLatestModern);
+         });
 }
 
 ModernSpeech::ModernSpeech(const protocol::Implementation& self) {

@@ -20,6 +20,9 @@ class ModernSpeech {
   std::string who_;  // version and clientInfo, as members of _meta
 };
 
+/// True for -32022 from a server that names our own revision among those it supports: worth exactly one more try.
+bool is_passing_refusal(const protocol::Response& response);
+
 /// What a server is told of the other side's capabilities: those we pass questions on for, and its extensions.
 std::string describe_client(const protocol::ClientCapabilities& client);
 

@@ -183,6 +183,11 @@ void Dialogue::fail_request(RequestId id, Error error) {
   }
 }
 
+bool Dialogue::awaits(RequestId id) const {
+  const auto at = open_.find(id);
+  return at != open_.end() && !at->second->outcome;
+}
+
 void Dialogue::oddity(std::string_view text) {
   if (observer_) observer_->oddity(text);
 }

@@ -68,6 +68,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   // WireListener
   void take(std::string text, std::optional<RequestId> stream_of) override;
   void fail_request(RequestId id, Error error) override;
+  [[nodiscard]] bool awaits(RequestId id) const override;
   void oddity(std::string_view text) override;
   void lost(const Error& why) override;
 

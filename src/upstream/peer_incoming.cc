@@ -173,10 +173,13 @@ void Dialogue::take_acknowledgement(const json::object& params, std::optional<Re
   if (open && open->acknowledged) open->acknowledged(params);
 }
 
-// The server no longer wants the answer to a request of its own.
+// The server no longer wants the answer to a request of its own, or (modern) it ends a listen stream.
 void Dialogue::retract_question(const json::object& params) {
   const json::value* named = json::find(params, "requestId");
   if (!named) return;
+  const auto listening = find_request_id(params, "requestId");
+  if (OpenRequest* open = listening ? find(*listening) : nullptr; open && open->acknowledged)
+    return fail_request(*listening, unavailable("the server ended the stream of changes"));
   const protocol::Id id = protocol::Id::from_text(json::write(*named));
   for (const auto& [number, open] : open_) {
     std::erase_if(open->questions, [&](const ServerQuestion& waiting) { return waiting.id == id; });

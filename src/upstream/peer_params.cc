@@ -47,6 +47,10 @@ std::string text_member(std::string_view object, std::string_view key) {
   return parsed ? std::string(json::view(parsed->as_string())) : std::string();
 }
 
+bool may_progress(std::string_view method) {
+  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
 std::optional<std::int64_t> find_spelled_id(std::string_view head, std::string_view tail) {
   tail = trim_ascii(tail);
   if (tail.ends_with('}')) {

@@ -19,6 +19,9 @@ std::string_view members_of(std::string_view object);
 /// The string that a member holds, unescaped; empty when there is none. Precondition: an object's text.
 std::string text_member(std::string_view object, std::string_view key);
 
+/// True for the methods that take long enough to report progress.
+bool may_progress(std::string_view method);
+
 /// Which request a text answers that cannot be parsed: a guess from how its beginning and its end are spelled.
 std::optional<std::int64_t> find_spelled_id(std::string_view head, std::string_view tail);
 

@@ -35,6 +35,8 @@ class WireListener {
   virtual void take(std::string text, std::optional<RequestId> stream_of) = 0;
   /// This request gets no answer.
   virtual void fail_request(RequestId id, Error error) = 0;
+  /// False when the request was answered, failed or cancelled.
+  [[nodiscard]] virtual bool awaits(RequestId id) const = 0;
   virtual void oddity(std::string_view text) = 0;
   /// Nothing comes any more.
   virtual void lost(const Error& why) = 0;
@@ -59,8 +61,10 @@ class Wire {
   [[nodiscard]] virtual bool repeats_in_headers() const { return false; }
   /// What to do when the server has forgotten our session. Only HTTP has such sessions.
   virtual void renew_with(std::function<io::Task<void>()>) {}
+  /// Both sides speak this revision from here on.
+  virtual void agree(protocol::Revision) {}
   /// The handshake is done; what else the transport has to say (a stream for the server's messages) may begin.
-  virtual void settle(protocol::Revision revision) = 0;
+  virtual void settle() {}
   /// Properly, within a moment.
   virtual io::Task<void> close() = 0;
   /// At once.

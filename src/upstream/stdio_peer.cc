@@ -3,6 +3,7 @@
 #include "upstream/legacy_peer.h"
 #include "upstream/modern_peer.h"
 #include "upstream/peer.h"
+#include "upstream/peer_handshake.h"
 #include "upstream/stdio_wire.h"
 
 namespace relay::upstream {
@@ -14,22 +15,6 @@ Error explain_probe(Error error) {
     error.message += " when it was asked which era it speaks (server/discover): start it again with era \"legacy\"";
   return error;
 }
-
-// Ends the dialogue when the handshake fails, so that its coroutines let go of the pipes.
-class Handshake {
- public:
-  explicit Handshake(std::shared_ptr<Dialogue> dialogue) : dialogue_(std::move(dialogue)) {}
-  ~Handshake() {
-    if (dialogue_) dialogue_->end(cancelled("the handshake failed"));
-  }
-  Handshake(const Handshake&) = delete;
-  Handshake& operator=(const Handshake&) = delete;
-  [[nodiscard]] const std::shared_ptr<Dialogue>& dialogue() const { return dialogue_; }
-  void succeeded() { dialogue_.reset(); }
-
- private:
-  std::shared_ptr<Dialogue> dialogue_;
-};
 
 }  // namespace
 

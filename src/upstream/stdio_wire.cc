@@ -74,6 +74,7 @@ io::Task<void> read_lines(Descriptor& in, std::weak_ptr<WireListener> listener) 
     const auto heard = listener.lock();
     if (!heard) co_return Result<void>{};
     if (error) {
+      for (StdioLine& line : lines.feed("\n")) take_line(*heard, std::move(line));  // the last one may lack its break
       heard->lost(unavailable(error == io::asio::error::eof ? "the server ended its stdout" : "reading from the server: " + error.message()));
       co_return Result<void>{};
     }
@@ -95,7 +96,6 @@ class StdioWire final : public Wire {
   io::Task<void> deliver(std::string message) override { co_return push(message); }
   void abandon(RequestId) override {}
   [[nodiscard]] Cancelling cancelling() const override { return Cancelling::by_notification; }
-  void settle(protocol::Revision) override {}
 
   io::Task<void> close() override {
     const auto outbox = outbox_;
