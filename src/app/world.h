@@ -22,6 +22,7 @@
 #include "net/http_client.h"
 #include "pipeline/guarded_backend.h"
 #include "tools/code_tools.h"
+#include "tools/file_subscriptions.h"
 #include "tools/server_info.h"
 #include "vfs/workspace.h"
 
@@ -68,6 +69,7 @@ class World {
   Result<void> open_packages();
   Result<void> open_execution();
   Result<void> add_toolsets();
+  Result<void> add_files(pipeline::Toolset& toolset);
   void describe();
   void measure();
 
@@ -91,6 +93,8 @@ class World {
   std::unique_ptr<Observer> observer_;
   std::unique_ptr<pipeline::GuardedBackend> backend_;
   std::unique_ptr<vfs::Trees> trees_;
+  std::unique_ptr<io::ThreadPool> search_pool_;  // made with the files toolset
+  std::unique_ptr<tools::FileSubscriptions> subscriptions_;
   std::unique_ptr<net::HttpClient> http_;
   std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;

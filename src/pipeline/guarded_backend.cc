@@ -1,5 +1,8 @@
 #include "pipeline/guarded_backend.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 namespace relay::pipeline {
@@ -88,17 +91,31 @@ void GuardedBackend::report_tools_changed() {
   if (observer_) observer_->tools_changed();
 }
 
+void GuardedBackend::report_resources_changed() {
+  if (observer_) observer_->resources_changed();
+}
+
+void GuardedBackend::report_resource_updated(std::string_view uri, std::string_view view) {
+  if (observer_) observer_->resource_updated(uri, view);
+}
+
 io::Task<Listing<protocol::Tool>> GuardedBackend::list_tools(const authority::Caller& caller) {
   std::vector<protocol::Tool> tools;
   for (const ToolProvider* provider : providers_) provider->append_tools(caller, tools);
   co_return listing_of(std::move(tools));
 }
 
-io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const authority::Caller&) {
+io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const authority::Caller& caller) {
   std::vector<protocol::Resource> resources;
   for (const Toolset* toolset : toolsets_)
     for (const GuardedResource& item : toolset->resources())
       if (!item.resource.uri.empty()) resources.push_back(item.resource);
+  for (const Toolset* toolset : toolsets_) {
+    for (const ResourceLister& lister : toolset->listers()) {
+      RELAY_CO_TRY(std::vector<protocol::Resource> listed, co_await lister(caller));
+      std::move(listed.begin(), listed.end(), std::back_inserter(resources));
+    }
+  }
   co_return listing_of(std::move(resources));
 }
 
@@ -129,10 +146,10 @@ std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority:
   return {entry, &entry->guarded.tool};
 }
 
-Call GuardedBackend::make_call(const mcp::Context& context, std::string toolset, std::string tool, json::value args) {
+Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args) {
   Call call;
   call.request_id = make_id(random_, "req_");
-  call.caller = context.caller();
+  call.caller = caller;
   call.toolset = std::move(toolset);
   call.tool = std::move(tool);
   call.args = std::move(args);
@@ -150,7 +167,7 @@ io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, const Rec
 io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::string name, json::object arguments, std::string parent) {
   const auto entry = find_entry(context.caller(), name);
   if (!entry) co_return fail(context.refuse(mcp::unknown_tool(name)));
-  Call call = make_call(context, entry->toolset, std::move(name), std::move(arguments));
+  Call call = make_call(context.caller(), entry->toolset, std::move(name), std::move(arguments));
   call.parent = std::move(parent);
   call.tier = entry->guarded.tier;
   ElicitingConfirmer confirmer(context);
@@ -176,7 +193,7 @@ GuardedBackend::ResourceMatch GuardedBackend::find_resource(std::string_view uri
 io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
   const ResourceMatch match = find_resource(uri);
   if (!match.resource) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
-  Call call = make_call(context, "resource", "resource:" + match.resource->name, json::object{{"uri", uri}});
+  Call call = make_call(context.caller(), "resource", "resource:" + match.resource->name, json::object{{"uri", uri}});
   call.tier = Tier::read_only;
   call.policy_text = uri;
   NobodyToAsk nobody;
@@ -191,13 +208,49 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
     for (const GuardedPrompt& item : toolset->prompts())
       if (!found && item.prompt.name == name) found = &item;
   if (!found) co_return fail(not_found(fmt::format("there is no prompt {}", name.substr(0, 200))));
-  Call call = make_call(context, "prompt", "prompt:" + name, std::move(arguments));
+  Call call = make_call(context.caller(), "prompt", "prompt:" + name, std::move(arguments));
   call.tier = Tier::read_only;
   call.policy_text = json::write(call.args);
   NobodyToAsk nobody;
   Conditions conditions{nobody, limits::kResultBytes, {}};
   Work<PromptResult> work = [&](const Recorded& recorded) { return found->handler(context, recorded); };
   co_return co_await pipeline_.run<PromptResult>(std::move(call), std::move(conditions), std::move(work));
+}
+
+ResourceWatcher* GuardedBackend::find_watcher(std::string_view uri) const {
+  const auto found = std::find_if(watchers_.begin(), watchers_.end(), [&](const auto* watcher) { return watcher->handles(uri); });
+  return found == watchers_.end() ? nullptr : *found;
+}
+
+std::string GuardedBackend::view_of(const authority::Caller& caller, std::string_view uri) const {
+  const ResourceWatcher* watcher = find_watcher(uri);
+  return watcher ? watcher->view_of(caller, uri) : std::string();
+}
+
+// Watching is reading, again and again: it takes the same permission and leaves the same trace.
+io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::string uri) {
+  const ResourceMatch match = find_resource(uri);
+  ResourceWatcher* watcher = find_watcher(uri);
+  if (!match.resource && !watcher) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  Call call = make_call(caller, "resource", match.resource ? "resource:" + match.resource->name : "resource", json::object{{"uri", uri}, {"subscribe", true}});
+  call.tier = Tier::read_only;
+  call.policy_text = uri;
+  NobodyToAsk nobody;
+  Conditions conditions{nobody, kResourceBudgetBytes, {}};
+  Work<ReadResult> work = [&](const Recorded&) -> io::Task<ReadResult> {
+    if (watcher) RELAY_CO_CHECK(co_await watcher->watch(caller, uri));
+    co_return ReadResult{};
+  };
+  RELAY_CO_TRY([[maybe_unused]] const ReadResult done, co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work)));
+  co_return Result<void>{};
+}
+
+void GuardedBackend::unwatch(const authority::Caller& caller, std::string_view uri) {
+  if (ResourceWatcher* watcher = find_watcher(uri)) watcher->unwatch(caller, uri);
+}
+
+void GuardedBackend::session_ended(const authority::Caller& caller) {
+  for (ResourceWatcher* watcher : watchers_) watcher->session_ended(caller);
 }
 
 }  // namespace relay::pipeline

@@ -49,6 +49,20 @@ struct GuardedResource {
   ResourceHandler handler = {};
 };
 
+/// Resources that come and go, such as the files that runs leave. Asked for each resources/list.
+using ResourceLister = std::function<io::Task<std::vector<protocol::Resource>>(const authority::Caller&)>;
+
+/// Who can tell when resources change; see mcp::Backend for the words. Loop thread.
+class ResourceWatcher {
+ public:
+  virtual ~ResourceWatcher() = default;
+  [[nodiscard]] virtual bool handles(std::string_view uri) const = 0;
+  [[nodiscard]] virtual std::string view_of(const authority::Caller& caller, std::string_view uri) const = 0;
+  virtual io::Task<void> watch(const authority::Caller& caller, std::string uri) = 0;
+  virtual void unwatch(const authority::Caller& caller, std::string_view uri) = 0;
+  virtual void session_ended(const authority::Caller& caller) = 0;
+};
+
 struct GuardedPrompt {
   protocol::Prompt prompt;
   PromptHandler handler;
@@ -76,12 +90,14 @@ class Toolset final : public ToolProvider {
   /// Fails when the name is taken or a schema does not compile.
   Result<void> add_tool(GuardedTool tool);
   void add_resource(GuardedResource resource) { resources_.push_back(std::move(resource)); }
+  void add_lister(ResourceLister lister) { listers_.push_back(std::move(lister)); }
   void add_prompt(GuardedPrompt prompt) { prompts_.push_back(std::move(prompt)); }
 
   void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const override;
   [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const override;
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<GuardedResource>& resources() const { return resources_; }
+  [[nodiscard]] const std::vector<ResourceLister>& listers() const { return listers_; }
   [[nodiscard]] const std::vector<GuardedPrompt>& prompts() const { return prompts_; }
 
  private:
@@ -89,6 +105,7 @@ class Toolset final : public ToolProvider {
   std::vector<std::shared_ptr<const Entry>> tools_;
   std::map<std::string, std::shared_ptr<const Entry>, std::less<>> by_name_;
   std::vector<GuardedResource> resources_;
+  std::vector<ResourceLister> listers_;
   std::vector<GuardedPrompt> prompts_;
 };
 
@@ -99,8 +116,12 @@ class GuardedBackend final : public mcp::Backend {
   /// Earlier ones win when two have the same name. The backend does not own them.
   void add(Toolset& toolset);
   void add(ToolProvider& provider) { providers_.push_back(&provider); }
-  /// What tools/list says of the set as a whole changed; clients are told.
+  void add(ResourceWatcher& watcher) { watchers_.push_back(&watcher); }
+  /// What tools/list or resources/list says of the set as a whole changed; clients are told.
   void report_tools_changed();
+  void report_resources_changed();
+  /// For resource watchers: whoever subscribed to it in this view is told.
+  void report_resource_updated(std::string_view uri, std::string_view view = {});
 
   [[nodiscard]] const mcp::Identity& identity() const override { return identity_; }
   void set_observer(mcp::ChangeObserver* observer) override { observer_ = observer; }
@@ -112,6 +133,10 @@ class GuardedBackend final : public mcp::Backend {
   io::Task<protocol::ToolResult> call_tool(mcp::Context& context, std::string name, json::object arguments) override;
   io::Task<protocol::ReadResult> read_resource(mcp::Context& context, std::string uri) override;
   io::Task<protocol::PromptResult> get_prompt(mcp::Context& context, std::string name, json::object arguments) override;
+  [[nodiscard]] std::string view_of(const authority::Caller& caller, std::string_view uri) const override;
+  io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
+  void unwatch(const authority::Caller& caller, std::string_view uri) override;
+  void session_ended(const authority::Caller& caller) override;
 
   /// For calls that guest code makes: the same order, with the run as parent.
   io::Task<protocol::ToolResult> call_inner(mcp::Context& context, const Recorded& run, std::string name, json::object arguments);
@@ -123,7 +148,8 @@ class GuardedBackend final : public mcp::Backend {
   };
   [[nodiscard]] std::shared_ptr<const ToolProvider::Entry> find_entry(const authority::Caller& caller, std::string_view name) const;
   [[nodiscard]] ResourceMatch find_resource(std::string_view uri) const;
-  authority::Call make_call(const mcp::Context& context, std::string toolset, std::string tool, json::value args);
+  [[nodiscard]] ResourceWatcher* find_watcher(std::string_view uri) const;
+  authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args);
   io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::string name, json::object arguments, std::string parent);
 
   mcp::Identity identity_;
@@ -132,6 +158,7 @@ class GuardedBackend final : public mcp::Backend {
   mcp::ChangeObserver* observer_ = nullptr;
   std::vector<ToolProvider*> providers_;
   std::vector<const Toolset*> toolsets_;
+  std::vector<ResourceWatcher*> watchers_;
   Toolset own_;  // relay://results
 };
 

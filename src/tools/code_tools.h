@@ -37,7 +37,8 @@ struct CodeWorld {
 struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
-  std::string principal;  // whose named sessions and workspace
+  std::string principal;            // whose named sessions and workspace
+  std::string client_session = {};  // the MCP session, which may have a workspace of its own
 };
 
 /// Runs it and collects what there is to tell. The record is the permission: without one nothing runs.
