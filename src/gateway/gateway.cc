@@ -88,9 +88,10 @@ std::shared_ptr<const pipeline::Provider::Entry> Gateway::find(const authority::
   return shelf()->find_tool(name);
 }
 
-void Gateway::append_resources(const authority::Caller&, std::vector<protocol::Resource>& out) const {
+io::Task<void> Gateway::append_resources(const authority::Caller&, std::vector<protocol::Resource>& out) const {
   const auto current = shelf();
   out.insert(out.end(), current->resources.begin(), current->resources.end());
+  co_return Result<void>{};
 }
 
 void Gateway::append_templates(const authority::Caller&, std::vector<protocol::ResourceTemplate>& out) const {
@@ -123,15 +124,15 @@ std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::C
   return guard_resource(std::move(route->server), std::move(route->original));
 }
 
-io::Task<bool> Gateway::watch(const authority::Caller&, std::string uri) {
+io::Task<void> Gateway::watch(const authority::Caller&, std::string uri) {
   const auto route = route_of(uri);
-  if (!route) co_return false;
+  if (!route) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
   RELAY_CO_CHECK(co_await route->server->watch(route->original));
   watched_.insert_or_assign(std::move(uri), *route);
-  co_return true;
+  co_return Result<void>{};
 }
 
-void Gateway::unwatch(std::string_view uri) {
+void Gateway::unwatch(const authority::Caller&, std::string_view uri) {
   const auto found = watched_.find(std::string(uri));
   if (found == watched_.end()) return;
   found->second.server->unwatch(found->second.original);
@@ -180,7 +181,7 @@ void Gateway::offer_changed(std::string_view, ListKind list) {
 }
 
 void Gateway::resource_updated(std::string_view server, std::string_view uri) {
-  if (mcp::ChangeObserver* clients = backend_.observer()) clients->resource_updated(shelf()->exposed_uri(server, uri));
+  if (mcp::ChangeObserver* clients = backend_.observer()) clients->resource_updated(shelf()->exposed_uri(server, uri), {});
 }
 
 void Gateway::log(std::string_view server, protocol::LogLevel level, std::string_view logger, const json::value& data) {

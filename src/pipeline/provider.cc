@@ -9,7 +9,9 @@ void Provider::append_tools(const authority::Caller&, std::vector<protocol::Tool
 std::shared_ptr<const Provider::Entry> Provider::find(const authority::Caller&, std::string_view) const {
   return nullptr;
 }
-void Provider::append_resources(const authority::Caller&, std::vector<protocol::Resource>&) const {}
+io::Task<void> Provider::append_resources(const authority::Caller&, std::vector<protocol::Resource>&) const {
+  co_return Result<void>{};
+}
 void Provider::append_templates(const authority::Caller&, std::vector<protocol::ResourceTemplate>&) const {}
 std::optional<FoundResource> Provider::find_resource(const authority::Caller&, std::string_view) const {
   return std::nullopt;
@@ -17,10 +19,6 @@ std::optional<FoundResource> Provider::find_resource(const authority::Caller&, s
 std::optional<protocol::Caching> Provider::caching_of(std::string_view) const {
   return std::nullopt;
 }
-io::Task<bool> Provider::watch(const authority::Caller&, std::string) {
-  co_return false;
-}
-void Provider::unwatch(std::string_view) {}
 void Provider::append_prompts(const authority::Caller&, std::vector<protocol::Prompt>&) const {}
 std::shared_ptr<const GuardedPrompt> Provider::find_prompt(const authority::Caller&, std::string_view) const {
   return nullptr;

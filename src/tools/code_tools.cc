@@ -68,7 +68,7 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, st
 
 // A call that brings its own filesystem block sees less of the same tree.
 Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy) {
-  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree(run.principal));
+  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree({run.principal, run.client_session}));
   if (!json::find_object(run.arguments.policy, "filesystem")) return tree;
   RELAY_TRY(vfs::PathPolicy narrower, vfs::PathPolicy::parse({policy.filesystem.readonly, policy.filesystem.writable}));
   return std::make_shared<vfs::Tree>(tree->narrowed(std::move(narrower)));
@@ -91,7 +91,8 @@ io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& wo
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
   const json::object& arguments = recorded.call().args.as_object();
-  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal, {}, &context};
+  const authority::Caller& caller = recorded.call().caller;
+  CodeRun run{language, read_code_arguments(arguments, language), caller.principal, caller.session_id, {}, &context};
   if (run.arguments.executor == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);

@@ -45,8 +45,9 @@ struct SealedRun {
 struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
-  std::string principal;  // whose named sessions and workspace
-  std::optional<SealedRun> sealed;  // instead of code and packages; its policy is the override
+  std::string principal;            // whose named sessions and workspace
+  std::string client_session = {};  // the MCP session, which may have a workspace of its own
+  std::optional<SealedRun> sealed = {};  // instead of code and packages; its policy is the override
   mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 

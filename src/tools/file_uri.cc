@@ -1,8 +1,5 @@
 #include "tools/file_uri.h"
 
-#include <array>
-#include <utility>
-
 #include <fmt/format.h>
 
 namespace relay::tools {
@@ -49,20 +46,6 @@ std::optional<std::string> find_file_of_variable(std::string_view value) {
     i += 2;
   }
   return path;
-}
-
-std::string media_type_of(std::string_view path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kTypes{{
-      {".png", "image/png"},         {".jpg", "image/jpeg"},     {".jpeg", "image/jpeg"},   {".gif", "image/gif"},
-      {".svg", "image/svg+xml"},     {".webp", "image/webp"},    {".wav", "audio/wav"},     {".mp3", "audio/mpeg"},
-      {".json", "application/json"}, {".csv", "text/csv"},       {".html", "text/html"},    {".md", "text/markdown"},
-      {".js", "text/javascript"},    {".ts", "text/typescript"}, {".py", "text/x-python"},  {".pdf", "application/pdf"},
-      {".zip", "application/zip"},   {".gz", "application/gzip"}, {".wasm", "application/wasm"}, {".bin", "application/octet-stream"},
-  }};
-  for (const auto& [ending, type] : kTypes) {
-    if (path.ends_with(ending)) return std::string(type);
-  }
-  return "text/plain";
 }
 
 std::optional<std::string> find_file_of_uri(std::string_view uri) {

@@ -17,7 +17,4 @@ std::optional<std::string> find_file_of_uri(std::string_view uri);
 /// The value of the template's variable as a tree path; nothing when the encoding is broken.
 std::optional<std::string> find_file_of_variable(std::string_view value);
 
-/// "image/png" for plot.png: what clients need to show a file. "text/plain" where nothing else is known.
-std::string media_type_of(std::string_view path);
-
 }  // namespace relay::tools

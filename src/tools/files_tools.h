@@ -16,7 +16,13 @@ struct FilesWorld {
   vfs::Trees& trees;
   io::ThreadPool& pool;
   std::shared_ptr<vfs::Searcher> searcher;
+  io::ThreadPool& search_pool;  // of its own: a search takes seconds, and reading a file must not wait for it
 };
+
+/// Whose workspace a caller works in.
+inline vfs::Holder holder_of(const authority::Caller& caller) {
+  return {caller.principal, caller.session_id};
+}
 
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
 

@@ -58,7 +58,4 @@ class RunHost final : public executors::HostCalls {
   std::size_t displayed_bytes_ = 0;
 };
 
-/// "image/png" for plot.png: what clients need to show a file.
-std::string mime_type_of(std::string_view path);
-
 }  // namespace relay::tools

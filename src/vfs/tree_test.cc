@@ -35,7 +35,7 @@ class TreeTest : public testing::Test {
     auto trees = Trees::open(std::move(spec), mcps);
     ASSERT_TRUE(trees) << trees.error().message;
     trees_ = std::move(*trees);
-    tree_ = trees_->open_tree("s").value();
+    tree_ = trees_->open_tree({"s"}).value();
   }
   void open() { open({ro(), rw()}); }
 
@@ -338,12 +338,12 @@ TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {
   spec.workspace_dir = state_.path("sessions");
   spec.workspace = WorkspaceKind::session;
   auto trees = Trees::open(spec, nullptr).value();
-  const auto a = trees->open_tree("../../a").value(), b = trees->open_tree("b").value();
+  const auto a = trees->open_tree({"me", "../../a"}).value(), b = trees->open_tree({"me", "b"}).value();
   ASSERT_TRUE(a->write({"/tmp/f", "a"}));
   EXPECT_EQ(b->read("/tmp/f", 0, 1).error().number, ENOENT);
-  EXPECT_EQ(trees->open_tree("../../a").value(), a);
-  ASSERT_TRUE(trees->close_session("../../a"));
-  EXPECT_EQ(trees->open_tree("../../a").value()->read("/tmp/f", 0, 1).error().number, ENOENT);
+  EXPECT_EQ(trees->open_tree({"me", "../../a"}).value(), a);
+  ASSERT_TRUE(trees->close_session({"me", "../../a"}));
+  EXPECT_EQ(trees->open_tree({"me", "../../a"}).value()->read("/tmp/f", 0, 1).error().number, ENOENT);
 }
 
 TEST_F(TreeTest, BadSpecsSayWhatIsWrong) {
