@@ -10,6 +10,7 @@
 
 #include "app/config.h"
 #include "app/package_options.h"
+#include "app/refusal_book.h"
 #include "audit/journal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -93,6 +94,7 @@ class World {
   std::unique_ptr<pipeline::GuardedBackend> backend_;
   std::unique_ptr<vfs::Trees> trees_;
   std::unique_ptr<net::HttpClient> http_;
+  std::unique_ptr<RefusalBook> refusals_;
   std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;
