@@ -10,6 +10,7 @@
 
 #include "app/config.h"
 #include "app/package_options.h"
+#include "app/refusal_book.h"
 #include "audit/journal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -107,6 +108,7 @@ class World {
   std::unique_ptr<upstream::Fleet> fleet_;
   std::unique_ptr<codemode::CodeMode> code_mode_;
   std::unique_ptr<vfs::Trees> trees_;
+  std::unique_ptr<RefusalBook> refusals_;
   std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;

@@ -77,8 +77,8 @@ Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeR
 std::shared_ptr<GuardedNetwork> make_network(const CodeWorld& world, const authority::Recorded& recorded, const RunPolicy& policy) {
   fetch::FetchOptions options;
   if (world.on_refusal)
-    options.on_refusal = [report = world.on_refusal, call = recorded.call()](const fetch::Refusal& refusal) { report(refusal, call); };
-  return std::make_shared<GuardedNetwork>(fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network), std::move(options)));
+    options.on_refusal = [report = world.on_refusal, call = recorded.call(), nth = std::size_t{0}](const fetch::Refusal& refusal) mutable { report(refusal, call, ++nth); };
+  return std::make_shared<GuardedNetwork>(world.loop, fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network), std::move(options)));
 }
 
 io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& world, const CodeRun& run, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {

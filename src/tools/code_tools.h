@@ -30,7 +30,8 @@ struct CodeWorld {
   net::HttpClient& http;      // for runs whose policy allows a host
   io::Executor loop;
   capsule::Packages& packages;
-  std::function<void(const fetch::Refusal&, const authority::Call& run)> on_refusal;  // for the audit log; may be empty
+  /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
+  std::function<void(const fetch::Refusal&, const authority::Call& run, std::size_t nth)> on_refusal;
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
   codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
 };

@@ -50,9 +50,9 @@ Content shown(std::string bytes, std::string mime_type, const std::string& name)
 
 }  // namespace
 
-io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream& stream) {
+io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream&) {
   if (vfs::GuestFiles::handles(call.op)) co_return co_await file_call(std::move(call));
-  if (call.op == "fetch") co_return co_await network_->fetch(std::move(call), stream);
+  if (call.op == "fetch" || call.op.starts_with("fetch.")) co_return co_await network_->call(std::move(call));
   if (call.op == "display") co_return co_await display(std::move(call));
   if (call.op == "input") {
     json::object end{{"eof", true}};
