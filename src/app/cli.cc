@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <span>
 
 #include "app/config_check.h"
 #include "app/environment.h"
@@ -184,13 +185,16 @@ void add_capsule(CLI::App& root, Options& options) {
 }
 
 // CLI11 only says that a command is missing; people want to know which word it did not understand.
-bool is_unknown_command(const CLI::App& root, const std::string& word) {
-  if (word.starts_with('-')) return false;
+bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
+  const auto commands = parent.get_subcommands({});
+  if (commands.empty() || words.empty() || words[0][0] == '-') return false;
   std::vector<std::string> names;
-  for (const CLI::App* command : root.get_subcommands({})) names.push_back(command->get_name());
-  if (std::ranges::find(names, word) != names.end()) return false;
-  const std::string near = nearest_name(word, names);
-  fmt::print(stderr, "relay: unknown command \"{}\"{}; `relay --help` lists them\n", word, near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near));
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  const auto known = std::ranges::find(names, std::string_view(words[0]));
+  if (known != names.end()) return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
+  const std::string near = nearest_name(words[0], names);
+  fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0], near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near),
+             parent.get_parent() ? "relay " + parent.get_name() : "relay");
   return true;
 }
 
@@ -232,9 +236,9 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_keys(root, parsed.options);
   add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
-  if (argc > 1 && is_unknown_command(root, argv[1])) return {.options = {}, .finished = true, .exit_code = 2};
+  if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc))) return {.options = {}, .finished = true, .exit_code = 2};
   try {
-    root.parse(argc, argv);
+    root.parse(take_command_line(argc, argv, parsed.options.mcp), argv);
   } catch (const CLI::ParseError& error) {
     parsed.finished = true;
     parsed.exit_code = root.exit(error) == 0 ? 0 : 2;

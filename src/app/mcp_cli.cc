@@ -25,7 +25,7 @@ CLI::App& add_action(CLI::App& mcp, Options& options, McpAction action, const st
 }
 
 void add_name(CLI::App& app, Options& options, const std::string& meaning) {
-  app.add_option("name", options.mcp.names, meaning)->required()->expected(1)->type_name("NAME");
+  app.add_option_function<std::string>("name", [&options](const std::string& name) { options.mcp.names = {name}; }, meaning)->required()->type_name("NAME");
 }
 
 // An option of `add` that is a key of the entry.
@@ -44,11 +44,12 @@ void add_number(CLI::App& app, Options& options, const std::string& flag, const 
 void add_list(CLI::App& app, Options& options, const std::string& flag, const std::string& key, const std::string& meaning) {
   app.add_option_function<std::vector<std::string>>(
          flag, [&options, key](const std::vector<std::string>& values) { options.mcp.entry[key] = json::array(values.begin(), values.end()); }, meaning)
-      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("GLOB");
+      ->allow_extra_args(false)->type_name("GLOB");
 }
 
+// Once for each value: what follows one is not taken for another.
 CLI::Option* repeated(CLI::Option* option, const std::string& type) {
-  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name(type);
+  return option->allow_extra_args(false)->type_name(type);
 }
 
 void add_add(CLI::App& mcp, Options& options) {
@@ -83,8 +84,9 @@ void add_add(CLI::App& mcp, Options& options) {
   app.callback([&app, &options] {
     options.command = Command::mcp;
     options.mcp.action = McpAction::add;
-    options.mcp.command = app.remaining();
-    if (!options.mcp.command.empty() && options.mcp.command.front() == "--") options.mcp.command.erase(options.mcp.command.begin());
+    std::vector<std::string> words = app.remaining();
+    if (!words.empty() && !options.mcp.command.empty()) words.emplace_back("--");  // it was an argument of the command
+    options.mcp.command.insert(options.mcp.command.begin(), words.begin(), words.end());
   });
 }
 
@@ -140,6 +142,16 @@ void add_secret(CLI::App& mcp, Options& options) {
 }
 
 }  // namespace
+
+int take_command_line(int argc, char** argv, McpOptions& options) {
+  if (argc < 3 || std::string_view(argv[1]) != "mcp" || std::string_view(argv[2]) != "add") return argc;
+  for (int i = 3; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    options.command.assign(argv + i + 1, argv + argc);
+    return i;
+  }
+  return argc;
+}
 
 void add_mcp(CLI::App& root, Options& options) {
   CLI::App& mcp = *root.add_subcommand("mcp", "Other MCP servers: add, list, test, call, import");
