@@ -165,6 +165,79 @@ TEST_F(RunServersTest, NobodyIsAskedWhereNobodyIs) {
   EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"ask"})"), HasSubstr("roots/list"));
 }
 
+// A run whose user says yes to everything, and sees the logs.
+class WillingContext final : public mcp::Context {
+ public:
+  explicit WillingContext(io::Executor executor) : executor_(std::move(executor)) {
+    caller_.principal = "alice";
+    client_.elicitation_form = true;
+  }
+  [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
+  [[nodiscard]] const protocol::Request& request() const override { return request_; }
+  [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestLegacy; }
+  [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
+  [[nodiscard]] io::Executor executor() const override { return executor_; }
+  [[nodiscard]] io::CancelSource cancellation() const override { return {}; }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return protocol::LogLevel::debug; }
+  void progress(double, std::optional<double>, std::string_view) override { ++progressed; }
+  void log(protocol::LogLevel, std::string_view logger, json::value) override { loggers.emplace_back(logger); }
+  io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override {
+    std::vector<protocol::InputResponse> answers;
+    for ([[maybe_unused]] const protocol::Ask& ask : asks) answers.emplace_back(protocol::RawResponse{json::object{{"action", "accept"}}});
+    co_return answers;
+  }
+  void become_task() override {}
+  Error refuse(protocol::RpcError error) override {
+    ++refused;
+    return invalid(std::move(error.message));
+  }
+  void close_stream() override {}
+  std::vector<std::string> loggers;
+  int progressed = 0, refused = 0;
+
+ private:
+  authority::Caller caller_;
+  io::Executor executor_;
+  protocol::Request request_;
+  protocol::ClientCapabilities client_;
+};
+
+TEST_F(RunServersTest, WhatAServerAsksReachesTheUserOfTheRun) {
+  const auto one = add("one");
+  one->offer_tools({"ask"});
+  std::string got;
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    exchange.progress(1, {}, "half");
+    exchange.log(protocol::LogLevel::info, "disk", "hello");
+    std::vector<upstream::Question> questions;
+    questions.push_back({"", "elicitation/create", protocol::JsonText::trusted(R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
+    RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
+    got = answers.at(0).text();
+    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+  };
+  WillingContext willing(loop.get_executor());
+  const auto servers = code_mode->open_run(willing, "req_run", {}).value();
+  EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"), R"({"content":[]})");
+  EXPECT_EQ(got, R"({"action":"accept"})");
+  EXPECT_THAT(willing.loggers, ElementsAre("one/disk"));
+  EXPECT_EQ(willing.progressed, 0);
+}
+
+TEST_F(RunServersTest, WhatAUserCannotBeAskedIsNoRefusalOfTheRun) {
+  const auto one = add("one");
+  one->offer_tools({"ask"});
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    std::vector<upstream::Question> questions;
+    questions.push_back({"", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
+    RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
+    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+  };
+  WillingContext willing(loop.get_executor());
+  const auto servers = code_mode->open_run(willing, "req_run", {}).value();
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"), HasSubstr("sampling/createMessage"));
+  EXPECT_EQ(willing.refused, 0);
+}
+
 TEST_F(RunServersTest, OnlyNamedServersMayBeCalled) {
   add("one")->offer_tools({"echo"});
   add("two")->offer_tools({"echo"});

@@ -18,8 +18,8 @@ constexpr std::string_view kDescription =
     "(kept, listed as artifacts), /host/<mount>. display(path|bytes) returns an image.{1}";
 
 // The same few words whatever there is behind them: what servers offer is found by asking, and costs nobody else.
-constexpr std::string_view kServersInJs = " MCP servers: await mcp.<server>.<tool>({...}); find tools with mcp.search(\"words\") or in /mcps.";
-constexpr std::string_view kServersInPy = " MCP servers: mcp_<server>.<tool>(...); find tools with mcp.runtime.search_tool_docs_sync(\"words\") or in /mcps.";
+constexpr std::string_view kServersInJs = " MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
+constexpr std::string_view kServersInPy = " MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\") and /mcps find tools.";
 
 
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
