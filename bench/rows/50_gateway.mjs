@@ -3,7 +3,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clientCore, has, here, node, peer, program, seconds, serverCore } from '../frame/machine.mjs';
-import { echoText, echoTool, legacyCall, modernCall } from '../frame/mcp.mjs';
+import { echoText, echoTool, legacyCall, modernCall, post } from '../frame/mcp.mjs';
 import { capture, directory, freePort, launch, nodePeer, ready, relayServe } from '../frame/process.mjs';
 import { megabytes, micros, ratio, Table, whole } from '../frame/table.mjs';
 import { load, needsWrk } from '../frame/wrk.mjs';
@@ -45,7 +45,12 @@ async function measureHttp([name, start, makeRequest]) {
   const url = `${server.url}/mcp`;
   const request = await makeRequest(url);
   const figures = { name };
-  for (const c of connections) figures[c] = await load(url, request, { connections: c, check: echoText, always: true });
+  const first = await post(url, request);  // the server behind it starts now
+  if (!first.text.includes(echoText)) throw new Error(`${name}: ${first.status} ${first.text.slice(0, 500)}`);
+  for (const c of connections) {
+    figures[c] = await load(url, request, { connections: c, check: echoText, always: true })
+      .catch((error) => { throw new Error(`${name}, ${c} connections: ${error.message}; ${server.stderr.slice(-500)}`); });
+  }
   Object.assign(figures, { own: memory(server.pid).rss, all: familyRss(server.pid) });
   await server.stop();
   return figures;

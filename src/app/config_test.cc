@@ -117,6 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{R"({"mcps": [{"name": "x", "comand": "a"}]})", "$.mcps[0].comand", "did you mean \"command\""},
                     Broken{R"({"mcps": [{"name": "x", "command": "a", "callTimeout": 5}]})", "$.mcps[0].callTimeout", "callTimeoutMs"},
                     Broken{R"({"mcps": [{"name": "x", "url": "ftp://a/"}]})", "$.mcps[0].endpoint", "http://"},
+                    Broken{R"({"mcps": [{"name": "x", "url": "http://u:p@a/"}]})", "$.mcps[0].endpoint", "secret"},
                     Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "command": "a"}]})", "$.mcps[0].command", "stdio"},
                     Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "env": {"A": "b"}}]})", "$.mcps[0].env", "headers"},
                     Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "sandbox": true}]})", "$.mcps[0].sandbox", "stdio"},

@@ -97,6 +97,13 @@ bool is_http_url(std::string_view url) {
   return url.starts_with("http://") || url.starts_with("https://");
 }
 
+// Addresses are shown, logged and told in errors.
+bool has_credentials(std::string_view url) {
+  const std::size_t host = url.find("://");
+  const std::size_t at = url.find('@');
+  return host != std::string_view::npos && at != std::string_view::npos && at < std::min(url.find_first_of("/?#", host + 3), url.size());
+}
+
 using Complain = std::function<void(std::string where, std::string what)>;
 
 void check_one(const ServerSpec& spec, const std::string& where, const Complain& complain) {
@@ -108,6 +115,7 @@ void check_one(const ServerSpec& spec, const std::string& where, const Complain&
   if (is_process && !spec.headers.empty()) complain(where + ".headers", "a stdio server has none; what it must know goes into \"env\"");
   if (is_process) return;
   if (spec.endpoint.empty()) complain(where, fmt::format("a {} server needs \"endpoint\"", transport));
+  if (has_credentials(spec.endpoint)) complain(where + ".endpoint", "a name or password does not belong into an address; write a header with ${secret:NAME}");
   if (!spec.endpoint.empty() && !is_http_url(spec.endpoint)) complain(where + ".endpoint", "must begin with http:// or https://");
   if (!spec.command.empty()) complain(where + ".command", fmt::format("a {} server has none; set transport to \"stdio\" or remove it", transport));
   if (!spec.env.empty()) complain(where + ".env", fmt::format("a {} server has none; what it must know goes into \"headers\"", transport));

@@ -1,21 +1,21 @@
 #include "app/config_watch.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 namespace relay::app {
 namespace {
@@ -34,10 +34,13 @@ std::vector<fs::path> watched_paths(const fs::path& file) {
   return paths;
 }
 
-class Watcher : public std::enable_shared_from_this<Watcher> {
+}  // namespace
+
+// Each pending operation holds it; stop() ends them all.
+class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
  public:
-  Watcher(io::Executor executor, std::chrono::milliseconds settle, ConfigWatch::OnChange on_change)
-      : stream_(executor), settled_(executor), settle_(settle), on_change_(std::move(on_change)) {}
+  Watcher(const io::Executor& executor, std::chrono::milliseconds settle, OnChange on_change)
+      : stream_(executor), signals_(executor, SIGHUP), settled_(executor), settle_(settle), on_change_(std::move(on_change)) {}
 
   Result<void> open(const fs::path& file) {
     const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -47,26 +50,41 @@ class Watcher : public std::enable_shared_from_this<Watcher> {
       if (::inotify_add_watch(fd, path.parent_path().c_str(), kEvents) < 0) return fail(from_errno(errno, "watch " + path.parent_path().string()));
       names_.insert(path.filename().string());
     }
+    read_events();
     return {};
   }
 
-  // Keeps itself alive as long as it runs.
-  static io::Task<void> read_events(std::shared_ptr<Watcher> self) {
-    alignas(inotify_event) std::array<char, kBufferBytes> buffer{};
-    for (;;) {
-      const std::size_t bytes = co_await self->stream_.async_read_some(asio::buffer(buffer), asio::use_awaitable);
-      if (self->mentions_file({buffer.data(), bytes})) self->tell_soon();
-    }
+  void wait_for_hangup() {
+    signals_.async_wait([self = shared_from_this()](const boost::system::error_code& error, int) {
+      if (error || self->stopped_) return;
+      self->wait_for_hangup();
+      self->on_change_(WatchCause::signal);
+    });
+  }
+
+  void stop() {
+    stopped_ = true;
+    signals_.cancel();
+    settled_.cancel();
+    stream_.close();
   }
 
  private:
-  bool mentions_file(std::string_view events) const {
+  void read_events() {
+    stream_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](const boost::system::error_code& error, std::size_t bytes) {
+      if (error || self->stopped_) return;
+      if (self->mentions_file({self->buffer_.data(), bytes})) self->tell_soon();
+      self->read_events();
+    });
+  }
+
+  [[nodiscard]] bool mentions_file(std::string_view events) const {
     bool found = false;
     while (events.size() >= sizeof(inotify_event)) {
       inotify_event event;
       std::memcpy(&event, events.data(), sizeof event);
       const char* name = events.data() + sizeof event;
-      found = found || (event.mask & IN_Q_OVERFLOW) != 0 || (event.len > 0 && names_.contains(std::string(name)));
+      found = found || (event.mask & IN_Q_OVERFLOW) != 0 || (event.len > 0 && names_.contains(std::string_view(name)));
       events.remove_prefix(std::min(events.size(), sizeof event + event.len));
     }
     return found;
@@ -76,34 +94,28 @@ class Watcher : public std::enable_shared_from_this<Watcher> {
   void tell_soon() {
     settled_.expires_after(settle_);
     settled_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-      if (!error) self->on_change_(WatchCause::file);
+      if (!error && !self->stopped_) self->on_change_(WatchCause::file);
     });
   }
 
   asio::posix::stream_descriptor stream_;
+  asio::signal_set signals_;
   asio::steady_timer settled_;
   std::chrono::milliseconds settle_;
-  ConfigWatch::OnChange on_change_;
+  OnChange on_change_;
   std::set<std::string, std::less<>> names_;
+  alignas(inotify_event) std::array<char, kBufferBytes> buffer_{};
+  bool stopped_ = false;
 };
 
-io::Task<void> wait_for_hangups(io::Executor executor, ConfigWatch::OnChange on_change) {
-  asio::signal_set signals(executor, SIGHUP);
-  for (;;) {
-    co_await signals.async_wait(asio::use_awaitable);
-    on_change(WatchCause::signal);
-  }
+ConfigWatch::ConfigWatch(io::Executor executor, const fs::path& file, OnChange on_change, std::chrono::milliseconds settle)
+    : watcher_(std::make_shared<Watcher>(executor, settle, std::move(on_change))) {
+  watcher_->wait_for_hangup();
+  if (!file.empty()) watching_ = watcher_->open(file);
 }
 
-}  // namespace
-
-Result<void> ConfigWatch::start(io::Executor executor, WatchOptions options, OnChange on_change, io::CancelSource cancel) {
-  io::spawn(executor, wait_for_hangups(executor, on_change), "SIGHUP", cancel);
-  if (options.file.empty()) return {};
-  auto watcher = std::make_shared<Watcher>(executor, options.settle, std::move(on_change));
-  RELAY_CHECK(watcher->open(options.file));
-  io::spawn(executor, Watcher::read_events(watcher), "configuration watch", cancel);
-  return {};
+ConfigWatch::~ConfigWatch() {
+  watcher_->stop();
 }
 
 }  // namespace relay::app

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <memory>
 
+#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
-
-#include "io/test_loop.h"
 
 namespace relay::app {
 namespace {
@@ -28,7 +28,8 @@ class ConfigWatchTest : public testing::Test {
 
   void watch() {
     const auto on_change = [this](WatchCause cause) { ++(cause == WatchCause::file ? files_ : signals_); };
-    ASSERT_TRUE(ConfigWatch::start(loop_.get_executor(), {.file = file_, .settle = std::chrono::milliseconds(20)}, on_change, cancel_));
+    watch_ = std::make_unique<ConfigWatch>(loop_.get_executor(), file_, on_change, std::chrono::milliseconds(20));
+    ASSERT_TRUE(watch_->watching());
     loop_.run_for(std::chrono::milliseconds(20));
   }
 
@@ -40,7 +41,7 @@ class ConfigWatchTest : public testing::Test {
   }
 
   io::asio::io_context loop_;
-  io::CancelSource cancel_;
+  std::unique_ptr<ConfigWatch> watch_;
   fs::path directory_;
   fs::path file_;
   int files_ = 0;
@@ -97,14 +98,15 @@ TEST_F(ConfigWatchTest, AHangupSignalIsTold) {
 
 TEST_F(ConfigWatchTest, NothingIsToldAfterItsEnd) {
   watch();
-  cancel_.cancel();
+  watch_.reset();
   write(file_, "{ }");
   loop_.run_for(std::chrono::milliseconds(100));
   EXPECT_EQ(files_, 0);
 }
 
 TEST_F(ConfigWatchTest, ADirectoryThatIsNotThereIsAnError) {
-  EXPECT_FALSE(ConfigWatch::start(loop_.get_executor(), {.file = "/nonexistent/relay.config.json"}, [](WatchCause) {}, cancel_));
+  const ConfigWatch watch(loop_.get_executor(), "/nonexistent/relay.config.json", [](WatchCause) {});
+  EXPECT_FALSE(watch.watching());
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 #include "app/reload.h"
 
 #include <algorithm>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/config_upstreams.h"
-#include "app/config_watch.h"
 
 namespace relay::app {
 namespace {
@@ -34,35 +32,6 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-class Reloader {
- public:
-  Reloader(ConfigSources sources, World& world, Log& log) : sources_(std::move(sources)), world_(world), log_(log), current_(world.config()) {}
-
-  void reload(WatchCause cause) {
-    LoadedConfig loaded = load_config(sources_);
-    if (!loaded.problems.empty()) return refuse(loaded.problems);
-    const ConfigChange change = compare(current_, loaded.config);
-    if (change.touches_servers()) world_.fleet().apply(specs_of(loaded.config));
-    if (!change.empty() || cause == WatchCause::signal) tell(change);
-    current_ = std::move(loaded.config);
-  }
-
- private:
-  void refuse(const std::vector<ConfigProblem>& problems) {
-    for (const ConfigProblem& problem : problems) log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
-    log_.error("the configuration stays as it was", {{"problems", problems.size()}});
-  }
-
-  void tell(const ConfigChange& change) {
-    log_.info("read the configuration again", {{"added", listed(change.added)}, {"removed", listed(change.removed)}, {"changed", listed(change.changed)}, {"needsRestart", listed(change.for_restart)}});
-  }
-
-  ConfigSources sources_;
-  World& world_;
-  Log& log_;
-  Config current_;
-};
-
 }  // namespace
 
 ConfigChange compare(const Config& before, const Config& after) {
@@ -78,12 +47,29 @@ ConfigChange compare(const Config& before, const Config& after) {
   return change;
 }
 
-void watch_config(ConfigSources sources, World& world, io::Executor executor, Log& log) {
-  const std::filesystem::path file = world.config().file;
-  sources.file = file;
-  auto reloader = std::make_shared<Reloader>(std::move(sources), world, log);
-  const auto watched = ConfigWatch::start(executor, {.file = file}, [reloader](WatchCause cause) { reloader->reload(cause); }, {});
-  if (!watched) log.warn("changes of the configuration are only seen at SIGHUP", {{"reason", watched.error().message}});
+Reloading::Reloading(ConfigSources sources, World& world, io::Executor executor, Log& log)
+    : sources_(std::move(sources)), world_(world), log_(log), current_(world.config()),
+      watch_(std::move(executor), world.config().file, [this](WatchCause cause) { reload(cause); }) {
+  sources_.file = world.config().file;
+  if (!watch_.watching()) log.warn("changes of the configuration are only seen at SIGHUP", {{"reason", watch_.watching().error().message}});
+}
+
+void Reloading::reload(WatchCause cause) {
+  LoadedConfig loaded = load_config(sources_);
+  if (!loaded.problems.empty()) return refuse(loaded.problems);
+  const ConfigChange change = compare(current_, loaded.config);
+  if (change.touches_servers()) world_.fleet().apply(specs_of(loaded.config));
+  if (!change.empty() || cause == WatchCause::signal) tell(change);
+  current_ = std::move(loaded.config);
+}
+
+void Reloading::refuse(const std::vector<ConfigProblem>& problems) {
+  for (const ConfigProblem& problem : problems) log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
+  log_.error("the configuration stays as it was", {{"problems", problems.size()}});
+}
+
+void Reloading::tell(const ConfigChange& change) {
+  log_.info("read the configuration again", {{"added", listed(change.added)}, {"removed", listed(change.removed)}, {"changed", listed(change.changed)}, {"needsRestart", listed(change.for_restart)}});
 }
 
 }  // namespace relay::app

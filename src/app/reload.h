@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/config_watch.h"
 #include "app/world.h"
 #include "base/log.h"
 
@@ -20,7 +21,21 @@ struct ConfigChange {
 };
 ConfigChange compare(const Config& before, const Config& after);
 
-/// Watches the file that the world was made from, and SIGHUP, until the process ends.
-void watch_config(ConfigSources sources, World& world, io::Executor executor, Log& log);
+/// Watches the file that the world was made from, and SIGHUP, for as long as it lives. The world and the log outlive it.
+class Reloading {
+ public:
+  Reloading(ConfigSources sources, World& world, io::Executor executor, Log& log);
+
+ private:
+  void reload(WatchCause cause);
+  void refuse(const std::vector<ConfigProblem>& problems);
+  void tell(const ConfigChange& change);
+
+  ConfigSources sources_;
+  World& world_;
+  Log& log_;
+  Config current_;
+  ConfigWatch watch_;
+};
 
 }  // namespace relay::app

@@ -136,7 +136,7 @@ int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
     log.warn("in a container, but without authentication: only reachable from inside it. Add --auth token to listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
-  watch_config(sources, **world, loop.get_executor(), log);
+  const Reloading reloading(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
   loop.run();
   (*world)->leave(0);

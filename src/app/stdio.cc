@@ -56,7 +56,7 @@ int run_stdio(const Config& config, const ConfigSources& sources, Log& log) {
   mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-  watch_config(sources, **world, loop.get_executor(), log);
+  const Reloading reloading(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_pipes(server, in, out, **world, loop), "stdio");
   io::spawn(loop.get_executor(), stop_on_signal(**world, loop), "signals");
   loop.run();

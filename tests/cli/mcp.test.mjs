@@ -94,7 +94,7 @@ test('a configuration that is broken elsewhere can still be edited, and says wha
 
 test('values of env and headers are shown nowhere', async (t) => {
   const { cwd } = configured(t, { mcps: [moody('a', 'steady', { env: { API_KEY: 'sk-very-secret-4711' } }),
-    { name: 'b', url: 'http://user:sk-very-secret-4711@127.0.0.1:9/mcp?key=sk-very-secret-4711', headers: { Authorization: 'Bearer sk-very-secret-4711' } }] });
+    { name: 'b', url: 'http://127.0.0.1:9/mcp?key=sk-very-secret-4711', headers: { Authorization: 'Bearer sk-very-secret-4711' } }] });
   for (const args of [['list'], ['list', '--json'], ['test'], ['test', '--json'], ['tools', 'a', '--full']]) {
     const { stdout, stderr } = await mcp(cwd, args);
     assert.ok(!(stdout + stderr).includes('4711'), `${args.join(' ')}: ${stdout}${stderr}`);
@@ -103,7 +103,7 @@ test('values of env and headers are shown nowhere', async (t) => {
 
 test('test says what works and what does not, with the last words on stderr', async (t) => {
   const { cwd } = configured(t, { mcps: [moody('good'), { name: 'bad', command: 'python3', args: ['-c', 'import sys; sys.exit("cannot find my database")'] },
-    { name: 'missing', command: 'no-such-program-anywhere' }, moody('off', 'steady', { enabled: false })] });
+    { name: 'missing', command: 'no-such-program-anywhere' }, moody('asleep', 'steady', { enabled: false })] });
   const good = await expectCode(mcp(cwd, ['test', 'good']), 0);
   assert.match(good.stdout, /good: works, \d+ ms/);
   assert.match(good.stdout, /moody steady 1/);
@@ -114,8 +114,8 @@ test('test says what works and what does not, with the last words on stderr', as
   assert.match(all.stderr, /bad: does not work/);
   assert.match(all.stderr, /cannot find my database/);
   assert.match(all.stderr, /missing: does not work.*no-such-program-anywhere/);
-  assert.ok(!all.both.includes('off'), all.both);
-  await expectCode(mcp(cwd, ['test', 'off']), 0);  // whoever names it wants it
+  assert.ok(!all.both.includes('asleep'), all.both);
+  await expectCode(mcp(cwd, ['test', 'asleep']), 0);  // whoever names it wants it
   const [json] = JSON.parse((await expectCode(mcp(cwd, ['test', 'good', '--json']), 0)).stdout);
   assert.equal(json.works, true);
   assert.equal(json.tools, 1);
