@@ -44,6 +44,7 @@ mcp::Identity make_identity() {
   identity.info.title = "Relay";
   identity.info.version = std::string(kVersion);
   identity.instructions = kInstructions;
+  identity.capabilities.resources = true;
   identity.capabilities.resource_subscriptions = true;
   return identity;
 }

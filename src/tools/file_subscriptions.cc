@@ -35,7 +35,7 @@ Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_p
 }
 
 bool FileSubscriptions::handles(std::string_view uri) const {
-  return find_file_of_uri(uri).has_value();
+  return uri.starts_with(kFileUriPrefix);
 }
 
 std::string FileSubscriptions::view_of(const authority::Caller& caller) const {
@@ -57,7 +57,7 @@ io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, st
 
 io::Task<void> FileSubscriptions::watch(const authority::Caller& caller, std::string uri) {
   auto path = find_file_of_uri(uri);
-  if (!path) co_return fail(invalid(fmt::format("{} is no file of ours", uri)));
+  if (!path) co_return fail(invalid("the URI has a broken percent-encoding"));
   std::string key = key_of(view_of(caller), uri);
   co_return co_await watch_path(caller, std::move(*path), std::move(key));
 }
