@@ -42,7 +42,7 @@ tidy: setup-build build/dev/build.ninja
 
 #:format clang-format-19 over the C++ sources
 format: setup-build
-	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+	@git ls-files -z '*.cc' '*.h' | xargs -0 -n 16 -P $(JOBS) clang-format-19 -i
 
 #:clean remove build outputs, keep downloads
 clean:

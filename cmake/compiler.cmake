@@ -19,7 +19,11 @@ add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
   -Wno-missing-field-initializers -Wno-gnu-statement-expression)
 # Spelled out for libraries and programs alike: a precompiled header serves only files built with the same flags.
 add_compile_options(-fPIE)
-add_link_options(-fuse-ld=lld -pie)
+add_link_options(-fuse-ld=lld -pie -Wl,--as-needed)
+# What link-time optimisation made of an object is kept: other programs and the next link take it from there.
+if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-flto" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_link_options(-Wl,--thinlto-cache-dir=${CMAKE_BINARY_DIR}/lto-cache -Wl,--thinlto-cache-policy=cache_size_bytes=1g)
+endif()
 
 # Precompiled headers carry no time stamp, so that ccache can reuse what was built from them.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

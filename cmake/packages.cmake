@@ -3,7 +3,7 @@
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 find_package(OpenSSL 3 REQUIRED)
-find_package(CURL REQUIRED)
+find_package(CURL REQUIRED)  # its headers: net/curl_library.h opens the library when it is needed
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { warmFrames } from "./warm_frames.mjs";
 import { mergeDataSegments } from "./wasm_segments.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -61,7 +62,8 @@ async function preludeText() {
   return `(function(){${result.outputFiles[0].text};return prelude.install})()`;
 }
 
-function pythonFiles(folder = join(here, "src/guest/py/python")) {
+function pythonFiles() {
+  const folder = join(here, "src/guest/py/python");
   const files = {};
   if (!existsSync(folder)) return files;
   for (const name of readdirSync(folder, { recursive: true }).sort()) {
@@ -70,14 +72,15 @@ function pythonFiles(folder = join(here, "src/guest/py/python")) {
   return files;
 }
 
-/** `relay:prelude` and `relay:python` are texts made at build time. */
+const makers = { "relay:prelude": preludeText, "relay:python": pythonFiles, "relay:warm": warmFrames };
+
+/** `relay:…` modules are texts made at build time. */
 const texts = {
   name: "relay-texts",
   setup(plugin) {
     plugin.onResolve({ filter: /^relay:/ }, ({ path }) => ({ path, namespace: "relay" }));
     plugin.onLoad({ filter: /.*/, namespace: "relay" }, async ({ path }) => {
-      const contents = path === "relay:prelude" ? await preludeText() : pythonFiles();
-      return { contents: JSON.stringify(contents), loader: "json" };
+      return { contents: JSON.stringify(await makers[path]()), loader: "json" };
     });
   },
 };

@@ -23,12 +23,12 @@ async function drive(era, line, window) {
 
 async function measure() {
   const table = new Table(`tools/call echo over stdio, ${seconds} s each`,
-    ['server', 'serial p50', 'p99', 'calls/s', '32 in flight: p50', 'calls/s', 'against SDK v1 (serial, 32)', 'RSS after']);
+    ['server', 'serial p50', 'p99', 'calls/s', '32 in flight: p50', 'p99', 'calls/s', 'against SDK v1 (serial, 32)', 'RSS after']);
   let base;
   for (const [name, era, line] of subjects) {
     const [serial, piped] = [await drive(era, line, 1), await drive(era, line, 32)];
     base ??= { serial, piped };
-    table.add(name, micros(serial.p50), micros(serial.p99), whole(serial.rps), micros(piped.p50), whole(piped.rps),
+    table.add(name, micros(serial.p50), micros(serial.p99), whole(serial.rps), micros(piped.p50), micros(piped.p99), whole(piped.rps),
       `${ratio(serial.rps / base.serial.rps)}, ${ratio(piped.rps / base.piped.rps)}`, megabytes(piped.rssMb));
   }
   return [table];

@@ -28,6 +28,11 @@ declare module "relay:python" {
   const files: Record<string, string>;
   export default files;
 }
+declare module "relay:warm" {
+  /** Signed start frames of the practice programs. */
+  const frames: Record<"js" | "py", { header: string; body: string }[]>;
+  export default frames;
+}
 declare module "pyodide/pyodide.mjs" {
   export function loadPyodide(options: object): Promise<unknown>;
   export const version: string;

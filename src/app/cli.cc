@@ -1,12 +1,14 @@
-// The command line. CLI11 is a heavy header: it is included here and nowhere else.
+// The command line. CLI11 is a heavy header: it is included here, in mcp_cli.cc, and nowhere else.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <span>
 
 #include "app/config_check.h"
 #include "app/environment.h"
+#include "app/mcp_cli.h"
 #include "app/options.h"
 #include "app/version.h"
 
@@ -66,6 +68,10 @@ void add_world(CLI::App& app, Options& options) {
   add_key<std::string>(app, options, "--log-level", "log/level", "debug, info, warn or error");
 }
 
+void add_sourcemaps(CLI::App& app, Options& options) {
+  add_switch(app, options, "--sourcemaps", "npm/sourcemaps", true, "Stack traces through npm packages name their own files and lines");
+}
+
 void add_serve(CLI::App& root, Options& options) {
   CLI::App& app = *root.add_subcommand("serve", "Serve MCP over HTTP");
   app.callback([&options] { options.command = Command::serve; });
@@ -75,6 +81,7 @@ void add_serve(CLI::App& root, Options& options) {
   add_key<std::string>(app, options, "--auth", "auth/mode", "none or token");
   add_key<std::string>(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
   add_key<std::string>(app, options, "--tls-key", "server/tlsKey", "PEM private key");
+  add_sourcemaps(app, options);
   add_switch(app, options, "--no-open", "server/open", false, "Do not open the browser");
   add_switch(app, options, "--no-ui", "server/ui", false, "Headless: no page, JSON status at /");
 }
@@ -86,6 +93,7 @@ void add_simple(CLI::App& root, Options& options) {
 
   CLI::App& stdio = *root.add_subcommand("stdio", "Serve MCP on stdin and stdout");
   add_world(stdio, options);
+  add_sourcemaps(stdio, options);
   stdio.callback([&options] { options.command = Command::stdio; });
 
   CLI::App& check = *root.add_subcommand("check-config", "Say everything that is wrong with the configuration");
@@ -102,6 +110,7 @@ void add_simple(CLI::App& root, Options& options) {
 void add_run(CLI::App& root, Options& options) {
   CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
   add_world(run, options);
+  add_sourcemaps(run, options);
   run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->required()->type_name("FILE");
   run.prefix_command();
   run.callback([&run, &options] {
@@ -144,14 +153,48 @@ void add_keys(CLI::App& root, Options& options) {
   rotate.callback([&options] { options.command = Command::keys_rotate; });
 }
 
+void add_capsule_build(CLI::App& capsule, Options& options) {
+  CLI::App& build = *capsule.add_subcommand("build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
+  add_config(build, options);
+  add_sourcemaps(build, options);
+  build.add_option("script", options.script, "file.js, file.mjs or file.py")->required()->type_name("FILE");
+  build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")->type_name("DIR");
+  build.add_option("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated")->type_name("NAME[@RANGE]");
+  build.add_option("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated")->type_name("REQUIREMENT");
+  build.add_option("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated")->type_name("URL");
+  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")->type_name("NAME=VALUE");
+  build.add_option("--cwd", options.capsule_cwd, "Its working directory")->type_name("PATH");
+  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")->type_name("TEXT");
+  build.callback([&options] { options.command = Command::capsule_build; });
+}
+
+void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& name, const std::string& meaning, Command command) {
+  CLI::App& app = *capsule.add_subcommand(name, meaning);
+  command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
+  app.add_option("capsule", options.capsule, "A directory with capsule.json in it, or the name of a stored capsule")->required()->type_name("DIR|HASH");
+  app.callback([&options, command] { options.command = command; });
+}
+
+void add_capsule(CLI::App& root, Options& options) {
+  CLI::App& capsule = *root.add_subcommand("capsule", "Sealed programs: build, look into, check and run them");
+  capsule.require_subcommand(1);
+  add_capsule_build(capsule, options);
+  add_capsule_reader(capsule, options, "inspect", "Print the manifest, the layers with their files, and the signature", Command::capsule_inspect);
+  add_capsule_reader(capsule, options, "verify", "Check signature and hashes; exit 1 when the capsule is not sound", Command::capsule_verify);
+  add_capsule_reader(capsule, options, "run", "Check it, then run it under its own policy and this configuration's", Command::capsule_run);
+}
+
 // CLI11 only says that a command is missing; people want to know which word it did not understand.
-bool is_unknown_command(const CLI::App& root, const std::string& word) {
-  if (word.starts_with('-')) return false;
+bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
+  const auto commands = parent.get_subcommands({});
+  if (commands.empty() || words.empty() || words[0][0] == '-') return false;
   std::vector<std::string> names;
-  for (const CLI::App* command : root.get_subcommands({})) names.push_back(command->get_name());
-  if (std::ranges::find(names, word) != names.end()) return false;
-  const std::string near = nearest_name(word, names);
-  fmt::print(stderr, "relay: unknown command \"{}\"{}; `relay --help` lists them\n", word, near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near));
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  const auto known = std::ranges::find(names, std::string_view(words[0]));
+  if (known != names.end()) return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
+  const std::string near = nearest_name(words[0], names);
+  fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0], near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near),
+             parent.get_parent() ? "relay " + parent.get_name() : "relay");
   return true;
 }
 
@@ -191,9 +234,11 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_run(root, parsed.options);
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
-  if (argc > 1 && is_unknown_command(root, argv[1])) return {.options = {}, .finished = true, .exit_code = 2};
+  add_mcp(root, parsed.options);
+  add_capsule(root, parsed.options);
+  if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc))) return {.options = {}, .finished = true, .exit_code = 2};
   try {
-    root.parse(argc, argv);
+    root.parse(take_command_line(argc, argv, parsed.options.mcp), argv);
   } catch (const CLI::ParseError& error) {
     parsed.finished = true;
     parsed.exit_code = root.exit(error) == 0 ? 0 : 2;

@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "app/capsule_command.h"
 #include "app/config.h"
 #include "app/doctor.h"
 #include "app/init.h"
 #include "app/logging.h"
+#include "app/mcp_command.h"
 #include "app/options.h"
 #include "app/serve.h"
 #include "app/world.h"
@@ -82,15 +84,16 @@ int run_configured(const Options& options, const Config& config) {
     log->error(error.message, {{"task", task}});
   });
   int exit_code = 0;
-  if (options.command == Command::serve) exit_code = run_serve(config, *log);
-  if (options.command == Command::stdio) exit_code = run_stdio(config, *log);
-  if (options.command == Command::run) exit_code = run_script(config, options, *log);
+  if (options.command == Command::serve) exit_code = run_serve(config, options.sources, *log);
+  if (options.command == Command::stdio) exit_code = run_stdio(config, options.sources, *log);
+  if (options.command == Command::run || options.command == Command::capsule_run) exit_code = run_script(config, options, *log);
   io::set_failure_reporter({});
   return exit_code;
 }
 
 int dispatch(const Options& options) {
   if (options.command == Command::init) return run_init(options);
+  if (options.command == Command::mcp) return run_mcp(options);
   const LoadedConfig loaded = load_config(options.sources);
   if (options.command == Command::check_config) return run_check(options, loaded);
   if (options.command == Command::doctor) return run_doctor(options, loaded);
@@ -106,13 +109,19 @@ int dispatch(const Options& options) {
     case Command::keys_show:
     case Command::keys_rotate:
       return run_keys(options, loaded.config);
+    case Command::capsule_build:
+    case Command::capsule_inspect:
+    case Command::capsule_verify:
+      return run_capsule_command(loaded.config, options);
     case Command::serve:
     case Command::stdio:
     case Command::run:
+    case Command::capsule_run:
       return run_configured(options, loaded.config);
     case Command::init:
     case Command::check_config:
     case Command::doctor:
+    case Command::mcp:
       return 0;
   }
   return 0;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/config_check.h"
+#include "app/config_upstreams.h"
 #include "app/embedded.h"
 #include "app/environment.h"
 #include "policy/engine.h"
@@ -66,12 +67,6 @@ std::vector<std::string> strings(const json::value& list) {
   return out;
 }
 
-std::map<std::string, std::string> string_map(const json::value& object) {
-  std::map<std::string, std::string> out;
-  for (const auto& member : object.as_object()) out.emplace(member.key(), member.value().as_string());
-  return out;
-}
-
 std::string text_or_empty(const json::object& object, std::string_view key) {
   return std::string(json::find_string(object, key).value_or(""));
 }
@@ -86,8 +81,9 @@ class Reader {
     read_files();
     read_server();
     read_execution();
-    for (const json::value& entry : root_.at("mcps").as_array()) config_.mcps.push_back(read_upstream(entry.as_object()));
+    for (const json::value& entry : root_.at("mcps").as_array()) config_.mcps.push_back(read_server_spec(entry.as_object(), config_.root));
     config_.gateway_prefix = root_.at("gateway").at("prefix").as_string();
+    config_.gateway_list_timeout = std::chrono::milliseconds(root_.at("gateway").at("listTimeoutMs").to_number<std::int64_t>());
     config_.policy = root_.at("policy").as_object();
     config_.session_ttl = std::chrono::milliseconds(root_.at("sessionTtlMs").to_number<std::int64_t>());
   }
@@ -157,18 +153,6 @@ class Reader {
                      .on_failure = std::string(audit.at("onFailure").as_string())};
   }
 
-  static UpstreamConfig read_upstream(const json::object& entry) {
-    return {.name = text_or_empty(entry, "name"),
-            .transport = text_or_empty(entry, "transport"),
-            .command = text_or_empty(entry, "command"),
-            .args = strings(entry.at("args")),
-            .env = string_map(entry.at("env")),
-            .cwd = text_or_empty(entry, "cwd"),
-            .endpoint = text_or_empty(entry, "endpoint"),
-            .headers = string_map(entry.at("headers")),
-            .expose = text_or_empty(entry, "expose")};
-  }
-
   const json::object& root_;
   Config& config_;
 };
@@ -176,14 +160,7 @@ class Reader {
 // What no schema can say: how keys depend on each other and on the disk.
 void check_meaning(const Config& config, std::vector<ConfigProblem>& problems) {
   const auto complain = [&](std::string where, std::string what) { problems.push_back({std::move(where), std::move(what)}); };
-  for (std::size_t i = 0; i < config.mcps.size(); ++i) {
-    const UpstreamConfig& upstream = config.mcps[i];
-    const std::string where = fmt::format("$.mcps[{}]", i);
-    if (upstream.transport == "stdio" && upstream.command.empty()) complain(where, "a stdio server needs \"command\"");
-    if (upstream.transport != "stdio" && upstream.endpoint.empty()) complain(where, fmt::format("a {} server needs \"endpoint\"", upstream.transport));
-    for (std::size_t other = 0; other < i; ++other)
-      if (config.mcps[other].name == upstream.name) complain(where + ".name", fmt::format("\"{}\" is used twice", upstream.name));
-  }
+  check_server_specs(config, problems);
   for (std::size_t i = 0; i < config.mounts.size(); ++i) {
     std::error_code ignored;
     if (!fs::is_directory(config.mounts[i].path, ignored))
@@ -228,7 +205,7 @@ LoadedConfig load_config(const ConfigSources& sources) {
   json::object merged;
   const fs::path path = config_path(sources);
   if (!path.empty()) {
-    auto file = read_file(path);
+    auto file = sources.text ? parse_config_text(*sources.text) : read_file(path);
     if (file)
       lay_over(merged, *file);
     else
@@ -246,7 +223,8 @@ LoadedConfig load_config(const ConfigSources& sources) {
   config.root = path.empty() ? fs::current_path() : path.parent_path();
   config.state = config.root / ".relay";
   const json::value complete = with_defaults(schema(), merged);
-  Reader(complete.get_object(), config).read();
+  config.complete = complete.get_object();
+  Reader(config.complete, config).read();
   config.container_default = sources.in_container && !names_bind(merged);
   if (config.container_default && config.auth_mode != "none") config.server.bind = "0.0.0.0";
   check_meaning(config, loaded.problems);

@@ -16,6 +16,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "upstream/server_spec.h"
 
 namespace relay::app {
 
@@ -26,18 +27,6 @@ struct MountConfig {
   std::vector<std::string> allow;
   std::vector<std::string> deny;
   bool follow_symlinks = true;
-};
-
-struct UpstreamConfig {
-  std::string name;
-  std::string transport;
-  std::string command;
-  std::vector<std::string> args;
-  std::map<std::string, std::string> env;
-  std::string cwd;
-  std::string endpoint;
-  std::map<std::string, std::string> headers;
-  std::string expose;
 };
 
 struct ServerConfig {
@@ -71,6 +60,7 @@ struct Config {
   std::filesystem::path file;   // where it came from; empty: the embedded defaults
   std::filesystem::path root;   // what relative paths are relative to
   std::filesystem::path state;  // root/.relay
+  json::object complete;        // all of it as JSON, defaults filled in: to see what a change touches
 
   std::vector<std::string> toolsets;
   std::map<std::string, std::size_t> result_bytes;  // per tool
@@ -79,8 +69,9 @@ struct Config {
   std::string workspace;
   std::uint64_t workspace_quota_bytes = 0;
   json::object policy;  // seed-000 blocks and rules, read by policy/
-  std::vector<UpstreamConfig> mcps;
+  std::vector<upstream::ServerSpec> mcps;  // paths resolved; see specs_of
   std::string gateway_prefix;
+  std::chrono::milliseconds gateway_list_timeout{};
   ExecutorConfig executor;
   AuditConfig audit;
   std::string auth_mode;
@@ -110,6 +101,7 @@ struct ConfigProblem {
 struct ConfigSources {
   std::filesystem::path file;         // empty: look for relay.config.json in the working directory
   bool file_required = false;         // -c was given: a missing file is a problem
+  std::optional<std::string> text;    // read instead of the file's own text: what an edit would make of it
   std::map<std::string, std::string> environment;  // RELAY_* and the few others that count
   json::object flags;                 // laid over everything else, already typed
   bool in_container = false;          // /.dockerenv or DOCKER_CONTAINER=true

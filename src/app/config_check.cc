@@ -68,9 +68,9 @@ json::value complete(const json::object& schema, const json::value* value) {
     return out;
   }
   const json::object* properties = json::find_object(schema, "properties");
-  if (!properties || (value && !value->is_object())) {
+  const json::value* fallback = json::find(schema, "default");
+  if (!properties || (value ? !value->is_object() : fallback != nullptr)) {
     if (value) return *value;
-    const json::value* fallback = json::find(schema, "default");
     return fallback ? *fallback : json::value();
   }
   json::object out = value ? value->get_object() : json::object();

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/config_check.h"
+#include "app/config_upstreams.h"
 #include "app/environment.h"
 #include "app/init.h"
 #include "app/options.h"
@@ -91,7 +92,7 @@ TEST_P(BrokenConfig, IsRefusedWithItsPathAndAReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    TwentySixWays, BrokenConfig,
+    ManyWays, BrokenConfig,
     testing::Values(Broken{"{", "relay.config.json", "not valid JSON"},
                     Broken{"[]", "relay.config.json", "object"},
                     Broken{R"({"toolset": ["code"]})", "$.toolset", "did you mean \"toolsets\""},
@@ -111,6 +112,25 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{R"({"mcps": [{"name": "x", "transport": "stdio"}]})", "$.mcps[0]", "command"},
                     Broken{R"({"mcps": [{"name": "x", "transport": "http"}]})", "$.mcps[0]", "endpoint"},
                     Broken{R"({"mcps": [{"name": "x", "command": "a"}, {"name": "x", "command": "b"}]})", "$.mcps[1].name", "twice"},
+                    Broken{R"({"mcps": [{"name": "a.b", "command": "a"}]})", "$.mcps[0].name", ""},
+                    Broken{R"({"mcps": [{"name": "a__b", "command": "a"}]})", "$.mcps[0].name", "separates"},
+                    Broken{R"({"mcps": [{"name": "x", "comand": "a"}]})", "$.mcps[0].comand", "did you mean \"command\""},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "callTimeout": 5}]})", "$.mcps[0].callTimeout", "callTimeoutMs"},
+                    Broken{R"({"mcps": [{"name": "x", "url": "ftp://a/"}]})", "$.mcps[0].endpoint", "http://"},
+                    Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "command": "a"}]})", "$.mcps[0].command", "stdio"},
+                    Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "env": {"A": "b"}}]})", "$.mcps[0].env", "headers"},
+                    Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "sandbox": true}]})", "$.mcps[0].sandbox", "stdio"},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "headers": {"A": "b"}}]})", "$.mcps[0].headers", "env"},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "transport": "stdio", "url": "http://a/"}]})", "$.mcps[0].endpoint", "transport"},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"reed": []}}]})", "$.mcps[0].sandbox.reed", "read"},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": "yes"}]})", "$.mcps[0].sandbox", ""},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "tiers": {"t": 4}}]})", "$.mcps[0].tiers.t", ""},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "era": "new"}]})", "$.mcps[0].era", ""},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "maxConcurrent": 0}]})", "$.mcps[0].maxConcurrent", ""},
+                    Broken{R"({"mcps": [{"name": "x", "command": "a", "expose": "tools"}, {"name": "y", "command": "a", "expose": "both"}],
+                               "gateway": {"prefix": "none"}})",
+                           "$.gateway.prefix", "x, y"},
+                    Broken{R"({"gateway": {"listTimeout": 5}})", "$.gateway.listTimeout", "listTimeoutMs"},
                     Broken{R"({"server": {"port": 70000}})", "$.server.port", ""},
                     Broken{R"({"server": {"tlsCert": "a.pem"}})", "$.server", "both"},
                     Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
@@ -118,6 +138,77 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{R"({"policy": {"deny": ["("]}})", "$.policy.deny", ""},
                     Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})", "$.policy", "allowedDomains"},
                     Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
+
+TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {
+  const LoadedConfig loaded = load(R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "url": "http://h/mcp"}]})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  upstream::ServerSpec process;
+  process.name = "a";
+  process.command = "x";
+  process.cwd = (directory_ / "").string();
+  upstream::ServerSpec remote;
+  remote.name = "b";
+  remote.transport = upstream::Transport::http;
+  remote.endpoint = "http://h/mcp";
+  // The defaults of the schema are the defaults of ServerSpec: whoever makes one in code gets the same server.
+  EXPECT_EQ(specs_of(loaded.config), (std::vector{process, remote}));
+  EXPECT_EQ(loaded.config.gateway_list_timeout, std::chrono::seconds(10));
+}
+
+TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
+  const LoadedConfig loaded = load(R"({"mcps": [{"name": "a", "description": "d", "transport": "stdio", "command": "./bin/x", "args": ["-y", "."],
+    "env": {"K": "${secret:k}"}, "cwd": "sub", "expose": "both", "enabled": false, "autostart": true, "era": "legacy", "sharing": "session",
+    "sandbox": {"read": ["data", "/usr/share"], "write": ["out"], "hosts": ["*.example.org"]}, "startTimeoutMs": 1000, "callTimeoutMs": 2000,
+    "idleStopMs": 0, "maxConcurrent": 3, "callsPerMinute": 4, "allow": ["get_*"], "deny": ["get_all"], "tiers": {"get_one": 1}}]})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  const upstream::ServerSpec& spec = loaded.config.mcps.at(0);
+  EXPECT_EQ(spec.command, directory_ / "bin/x");
+  EXPECT_EQ(spec.args, (std::vector<std::string>{"-y", "."}));
+  EXPECT_EQ(spec.cwd, directory_ / "sub");
+  EXPECT_EQ(spec.env.at("K"), "${secret:k}");
+  EXPECT_EQ(spec.expose, upstream::Expose::both);
+  EXPECT_FALSE(spec.enabled);
+  EXPECT_TRUE(spec.autostart);
+  EXPECT_EQ(spec.era, upstream::EraChoice::legacy);
+  EXPECT_EQ(spec.sharing, upstream::Sharing::session);
+  const upstream::CageSpec cage{{directory_ / "data", "/usr/share"}, {directory_ / "out"}, {"*.example.org"}};
+  EXPECT_EQ(spec.cage, cage);
+  EXPECT_EQ(spec.start_timeout, std::chrono::seconds(1));
+  EXPECT_EQ(spec.call_timeout, std::chrono::seconds(2));
+  EXPECT_EQ(spec.idle_stop, std::chrono::seconds(0));
+  EXPECT_EQ(spec.max_concurrent, 3U);
+  EXPECT_EQ(spec.calls_per_minute, 4U);
+  EXPECT_EQ(spec.allow, (std::vector<std::string>{"get_*"}));
+  EXPECT_EQ(spec.deny, (std::vector<std::string>{"get_all"}));
+  EXPECT_EQ(spec.tiers, (std::map<std::string, int>{{"get_one", 1}}));
+}
+
+TEST_F(ConfigTest, AnEntryOfASpecMakesThatSpec) {
+  upstream::ServerSpec spec;
+  spec.name = "a";
+  spec.description = "d";
+  spec.command = "x";
+  spec.args = {"-y"};
+  spec.env = {{"K", "v"}};
+  spec.cwd = "/tmp";
+  spec.expose = upstream::Expose::tools;
+  spec.enabled = false;
+  spec.call_timeout = std::chrono::seconds(5);
+  spec.allow = {"get_*"};
+  const LoadedConfig loaded = load(json::write(json::object{{"mcps", {entry_of(spec)}}}));
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  EXPECT_EQ(loaded.config.mcps.at(0), spec);
+}
+
+TEST_F(ConfigTest, ASandboxMayBeJustTrue) {
+  EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage, upstream::CageSpec{});
+  EXPECT_FALSE(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": false}]})").config.mcps.at(0).cage);
+}
+
+TEST_F(ConfigTest, WithoutPrefixesOneServerMayBeInTheToolList) {
+  EXPECT_THAT(load(R"({"gateway": {"prefix": "none"}, "mcps": [{"name": "x", "command": "a", "expose": "tools"},
+    {"name": "y", "command": "a"}, {"name": "z", "command": "a", "expose": "tools", "enabled": false}]})").problems, testing::IsEmpty());
+}
 
 TEST_F(ConfigTest, AllProblemsAreReportedAtOnce) {
   EXPECT_GE(load(R"({"a": 1, "policy": {"mode": 3, "b": 2}, "server": {"port": "x"}})").problems.size(), 4U);

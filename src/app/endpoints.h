@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "app/world.h"
 #include "mcp/server.h"
 #include "mcp/server_card.h"
 #include "mcp/sse_legacy.h"
 #include "mcp/streamable_http.h"
-#include "metrics/registry.h"
 #include "net/router.h"
 #include "web/home.h"
 
@@ -17,7 +17,7 @@ namespace relay::app {
 
 class Endpoints {
  public:
-  Endpoints(mcp::Server& server, metrics::Registry& metrics, bool ui);
+  Endpoints(mcp::Server& server, World& world);
 
   /// Before the server is opened.
   void add_to(net::Router& router);
@@ -26,9 +26,10 @@ class Endpoints {
 
  private:
   io::Task<void> home(net::Exchange& exchange);
+  io::Task<void> capsule_file(net::Exchange& exchange, const net::Routed& routed);
 
   mcp::Server& server_;
-  metrics::Registry& metrics_;
+  World& world_;
   bool ui_;
   mcp::StreamableHttp http_;
   mcp::SseLegacy sse_;

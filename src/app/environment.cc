@@ -106,14 +106,19 @@ void apply_environment(const std::map<std::string, std::string>& environment, js
   }
 }
 
-std::map<std::string, std::string> relevant_environment() {
-  std::map<std::string, std::string> found;
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> all;
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos && text.starts_with("RELAY_"))
-      found.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
+  return all;
+}
+
+std::map<std::string, std::string> relevant_environment() {
+  auto found = process_environment();
+  std::erase_if(found, [](const auto& variable) { return !variable.first.starts_with("RELAY_"); });
   return found;
 }
 

@@ -25,7 +25,9 @@ std::span<const EnvironmentVariable> environment_variables();
 /// Lays the variables that are set over `config`; a value that cannot be read is a problem.
 void apply_environment(const std::map<std::string, std::string>& environment, json::object& config, std::vector<ConfigProblem>& problems);
 
-/// The variables of this process that Relay looks at.
+/// All variables of this process.
+std::map<std::string, std::string> process_environment();
+/// Those that Relay looks at.
 std::map<std::string, std::string> relevant_environment();
 
 /// Sets config["server"]["port"] for "server/port", making the objects on the way.

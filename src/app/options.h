@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/mcp_options.h"
 
 namespace relay::app {
 
 enum class Command : std::uint8_t {
   init, serve, stdio, run, check_config, doctor, audit_verify, audit_tail, explain, keys_show, keys_rotate,
+  capsule_build, capsule_inspect, capsule_verify, capsule_run, mcp,
 };
 
 struct Options {
@@ -28,8 +30,18 @@ struct Options {
   std::string tool_filter;                // audit tail
   std::string request_id;                 // explain
 
+  McpOptions mcp;                         // mcp ...
+
   std::filesystem::path script;           // run
-  std::vector<std::string> script_args;   // run
+  std::vector<std::string> script_args;   // run, capsule run
+
+  std::filesystem::path capsule;          // capsule inspect, verify, run: a directory or the hash of a stored one
+  std::filesystem::path output;           // capsule build
+  std::string capsule_cwd = "/";          // capsule build, and the four below
+  std::vector<std::string> capsule_env;   // "NAME=value"
+  std::vector<std::string> npm_packages;  // "lodash@^4"
+  std::vector<std::string> pip_requirements;
+  std::vector<std::string> wheel_urls;
 };
 
 /// Either what to do, or the exit code and text of a parse that ended (--help, --version, a mistake).

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 
+#include "app/capsule_command.h"
 #include "app/serve.h"
 #include "app/world.h"
 #include "io/spawn.h"
@@ -48,7 +49,24 @@ Result<executors::Language> language_of(const Options& options, const Config& co
   return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py", options.script.string())));
 }
 
+// A capsule runs with its own arguments under its own policy, which this configuration's narrows further.
+Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& options) {
+  RELAY_TRY(capsule::VerifiedCapsule verified, capsule::load_verified_capsule(capsule_to_read(config, options.capsule)));
+  tools::CodeRun run;
+  run.language = verified.capsule.manifest.language;
+  run.principal = "local";
+  run.arguments.policy = verified.capsule.manifest.policy;
+  run.arguments.args = verified.capsule.manifest.entry.argv;
+  run.arguments.code = *verified.capsule.layers.front();
+  if (!::isatty(STDIN_FILENO)) {
+    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
+  }
+  run.sealed = tools::SealedRun{std::move(verified.capsule), verified.key.spki_base64()};
+  return run;
+}
+
 Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
+  if (options.command == Command::capsule_run) return make_capsule_run(config, options);
   tools::CodeRun run;
   RELAY_TRY(run.language, language_of(options, config));
   run.principal = "local";
@@ -104,7 +122,7 @@ io::Task<int> run_recorded(World& world, tools::CodeRun run) {
 int run_script(const Config& config, const Options& options, Log& log) {
   auto run = make_run(config, options);
   if (!run) {
-    fmt::print(stderr, "relay: {}\n", run.error().message);
+    fmt::print(stderr, "relay: {}\n", describe(run.error()));
     return 2;
   }
   asio::io_context loop(1);
@@ -120,8 +138,9 @@ int run_script(const Config& config, const Options& options, Log& log) {
     auto ended = co_await run_recorded(**world, std::move(*run));
     if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
     exit_code = ended.value_or(1);
+    const auto stopped = co_await (*world)->stop();
     loop.stop();
-    co_return Result<void>{};
+    co_return stopped;
   };
   io::spawn(loop.get_executor(), body(), "run");
   loop.run();

@@ -8,6 +8,7 @@
 
 #include "app/browser.h"
 #include "app/endpoints.h"
+#include "app/reload.h"
 #include "app/signals.h"
 #include "app/version.h"
 #include "app/world.h"
@@ -90,8 +91,8 @@ io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServ
   RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
   log.info("stopping", {{"signal", signal}});
   server.stop();
-  world.stop();
   RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
+  if (const auto ended = co_await world.stop(); !ended) log.warn(ended.error().message);
   RELAY_CO_CHECK(co_await http.stop(limits::kShutdownGrace));
   RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
   log.info("stopped");
@@ -111,7 +112,7 @@ void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::Ht
 
 }  // namespace
 
-int run_serve(const Config& config, Log& log) {
+int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
   if (const auto exposed = check_exposure(config); !exposed) return failed(log, exposed.error());
   asio::io_context loop(1);
   auto world = World::build(config, Purpose::serve, loop.get_executor(), log);
@@ -122,7 +123,7 @@ int run_serve(const Config& config, Log& log) {
   if (!authenticator) return failed(log, authenticator.error());
   net::OriginGuard guard({.bind_address = config.server.bind, .allowed_origins = config.allowed_origins, .allowed_hosts = config.server.allowed_hosts});
   net::Router router(std::move(guard), *authenticator);
-  Endpoints endpoints(server, (*world)->metrics(), config.server.ui);
+  Endpoints endpoints(server, **world);
   endpoints.add_to(router);
   auto http = net::HttpServer::open(loop.get_executor(), server_options(config), router.handler());
   if (!http) return failed(log, http.error());
@@ -135,6 +136,7 @@ int run_serve(const Config& config, Log& log) {
     log.warn("in a container, but without authentication: only reachable from inside it. Add --auth token to listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
+  watch_config(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
   loop.run();
   (*world)->leave(0);

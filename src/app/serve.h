@@ -7,8 +7,9 @@
 
 namespace relay::app {
 
-int run_serve(const Config& config, Log& log);
-int run_stdio(const Config& config, Log& log);
+/// The first two read their configuration again from `sources` when it changes.
+int run_serve(const Config& config, const ConfigSources& sources, Log& log);
+int run_stdio(const Config& config, const ConfigSources& sources, Log& log);
 int run_script(const Config& config, const Options& options, Log& log);
 
 }  // namespace relay::app

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "app/reload.h"
 #include "app/serve.h"
 #include "app/signals.h"
 #include "app/world.h"
@@ -24,21 +25,28 @@ authority::Caller local_caller() {
   return caller;
 }
 
-io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in, asio::posix::stream_descriptor& out, asio::io_context& loop) {
-  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller());
+// The client is gone, or a signal came: upstream servers are ended with us, whichever happens first.
+io::Task<void> end(World& world, asio::io_context& loop) {
+  const auto ended = co_await world.stop();
   loop.stop();
+  co_return ended;
+}
+
+io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in, asio::posix::stream_descriptor& out, World& world,
+                           asio::io_context& loop) {
+  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller());
+  RELAY_CO_CHECK(co_await end(world, loop));
   co_return served;
 }
 
-io::Task<void> stop_on_signal(asio::io_context& loop) {
+io::Task<void> stop_on_signal(World& world, asio::io_context& loop) {
   RELAY_CO_CHECK(co_await wait_for_stop_signal(loop.get_executor()));
-  loop.stop();
-  co_return Result<void>{};
+  co_return co_await end(world, loop);
 }
 
 }  // namespace
 
-int run_stdio(const Config& config, Log& log) {
+int run_stdio(const Config& config, const ConfigSources& sources, Log& log) {
   asio::io_context loop(1);
   auto world = World::build(config, Purpose::stdio, loop.get_executor(), log);
   if (!world) {
@@ -48,8 +56,9 @@ int run_stdio(const Config& config, Log& log) {
   mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-  io::spawn(loop.get_executor(), serve_pipes(server, in, out, loop), "stdio");
-  io::spawn(loop.get_executor(), stop_on_signal(loop), "signals");
+  watch_config(sources, **world, loop.get_executor(), log);
+  io::spawn(loop.get_executor(), serve_pipes(server, in, out, **world, loop), "stdio");
+  io::spawn(loop.get_executor(), stop_on_signal(**world, loop), "signals");
   loop.run();
   (*world)->leave(0);
 }

@@ -7,16 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "app/package_options.h"
+#include "app/config_upstreams.h"
+#include "app/environment.h"
 #include "app/version.h"
 #include "io/child.h"
 #include "tools/admin_tools.h"
 #include "tools/files_tools.h"
+#include "upstream/secrets.h"
 
 namespace relay::app {
 namespace {
@@ -44,19 +46,7 @@ mcp::Identity make_identity() {
   identity.info.title = "Relay";
   identity.info.version = std::string(kVersion);
   identity.instructions = kInstructions;
-  identity.capabilities.resources = true;
-  identity.capabilities.resource_subscriptions = true;
   return identity;
-}
-
-std::map<std::string, std::string> process_environment() {
-  std::map<std::string, std::string> all;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
 }
 
 audit::JournalOptions journal_options(const AuditConfig& config) {
@@ -79,6 +69,26 @@ json::value execution_status(const executors::LocalExecutor& local) {
                         {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
   return {{"runtimes", std::move(runtimes)}, {"running", status.running}, {"queued", status.waiting}, {"sessions", status.sessions},
           {"runs", status.runs}, {"leakedChildren", status.leaked_children}};
+}
+
+gateway::GatewayOptions gateway_options(const Config& config) {
+  gateway::GatewayOptions options;
+  options.prefix = config.gateway_prefix == "none" ? gateway::Prefix::none : gateway::Prefix::always;
+  options.list_timeout = config.gateway_list_timeout;
+  return options;
+}
+
+// What an upstream may have is said from the start: it is found out when somebody asks, and capabilities cannot change later.
+protocol::ServerCapabilities capabilities_of(const Config& config) {
+  const auto specs = specs_of(config);
+  const bool serves_others = std::ranges::any_of(specs, [](const upstream::ServerSpec& spec) { return spec.enabled && spec.in_tool_list(); });
+  protocol::ServerCapabilities capabilities;
+  capabilities.resources = true;
+  capabilities.resource_subscriptions = true;
+  capabilities.prompts = serves_others;
+  capabilities.completions = serves_others;
+  capabilities.tasks = serves_others;
+  return capabilities;
 }
 
 }  // namespace
@@ -106,24 +116,25 @@ class World::Observer final : public pipeline::CallObserver {
   bool verbose_;
 };
 
-fs::path program_directory() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
-
 World::World(const Config& config, io::Executor loop, Log& log)
     : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
 
 World::~World() {
-  stop();
+  stop_runs();
 }
 
-void World::stop() {
+void World::stop_runs() {
   if (local_) local_->stop();
 }
 
+io::Task<void> World::stop() {
+  stop_runs();
+  co_return co_await io::with_timeout(fleet_->stop(), limits::kShutdownGrace, "the upstream servers did not end");
+}
+
 void World::leave(int exit_code) {
-  stop();
+  stop_runs();
+  code_mode_->save();
   journal_.reset();
   std::fflush(stdout);
   std::_Exit(exit_code);
@@ -131,11 +142,14 @@ void World::leave(int exit_code) {
 
 Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop, Log& log) {
   std::unique_ptr<World> world(new World(config, std::move(loop), log));
+  world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
   RELAY_CHECK(world->open_policy());
+  world->open_fleet();
   RELAY_CHECK(world->open_files());
   if (config.has_toolset("code")) RELAY_CHECK(world->open_execution());
   RELAY_CHECK(world->add_toolsets());
+  world->open_gateway();
   world->describe();
   world->measure();
   if (purpose == Purpose::serve && world->local_) {
@@ -196,7 +210,7 @@ Result<void> World::open_files() {
       if (mount.writable) paths.writable.push_back("/host/" + mount.name);
     spec.policy = std::move(paths);
   }
-  RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), nullptr));
+  RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), code_mode_->files()));
   return {};
 }
 
@@ -220,7 +234,6 @@ Result<void> World::open_execution() {
     });
   };
   RELAY_CHECK(open_packages());
-  http_ = net::HttpClient::make(loop_);
   RELAY_TRY(tools::RunPolicy run_policy, tools::read_run_policy(config_.policy));
   for (const MountConfig& mount : config_.mounts)
     if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
@@ -237,38 +250,30 @@ Result<void> World::open_execution() {
                                                                  .loop = loop_,
                                                                  .packages = *packages_,
                                                                  .on_refusal = std::move(refused),
-                                                                 .keep_capsule = std::move(keep)});
+                                                                 .keep_capsule = std::move(keep),
+                                                                 .code_mode = code_mode_.get()});
   return {};
 }
 
-// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed on to them.
 Result<void> World::open_packages() {
-  const fs::path runtime = program_directory().parent_path() / "runtime";
-  capsule::PackageOptions options;
-  options.configured_npm = config_.npm;
-  options.configured_pip = config_.pip;
-  options.npm.cache = options.py.cache = config_.state / "deps";
-  options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
-  options.npm.esbuild = capsule::find_esbuild(program_directory().parent_path().parent_path() / "harness" / "node_modules", options.npm.environment);
-  options.py.mirror = std::string(json::find_string(config_.pip, "pyodideMirror").value_or(""));
-  options.configured_pip.erase("pyodideMirror");
-  std::ifstream file(runtime / "pyodide-lock.json", std::ios::binary);
-  const std::string lock((std::istreambuf_iterator<char>(file)), {});
-  if (auto parsed = capsule::parse_pyodide_lock(lock)) options.py.lock = std::move(*parsed);
+  RELAY_TRY(capsule::PackageOptions options, package_options(config_));
   RELAY_TRY(packages_, capsule::Packages::make(std::move(options), pool_, clock_));
   return {};
 }
 
 Result<void> World::add_files(pipeline::Toolset& toolset) {
-  search_pool_ = std::make_unique<io::ThreadPool>(limits::kSearchesAtOnce);
+  search_pool_ = std::make_unique<io::ThreadPool>(tools::kSearchesAtOnce);
   auto searcher = std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
   auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
   RELAY_CHECK(tools::add_files_tools(toolset, files));
   tools::FileSubscriptions::Reports reports;
-  reports.updated = [this](std::string_view uri, std::string_view view) { backend_->report_resource_updated(uri, view); };
-  reports.list_changed = [this] { backend_->report_resources_changed(); };
+  reports.updated = [this](std::string_view uri, std::string_view view) {
+    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resource_updated(uri, view);
+  };
+  reports.list_changed = [this] {
+    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resources_changed();
+  };
   RELAY_TRY(subscriptions_, tools::FileSubscriptions::open(files, loop_, std::move(reports)));
-  toolset.add_lister([this](const authority::Caller& caller) { return subscriptions_->list(caller); });
   backend_->add(*subscriptions_);
   return {};
 }
@@ -286,6 +291,26 @@ Result<void> World::add_toolsets() {
     toolsets_.push_back(std::move(toolset));
   }
   return {};
+}
+
+// Our own tools come first: no upstream can take the name of one.
+void World::open_fleet() {
+  upstream::FleetOptions options;
+  options.self = make_identity().info;
+  options.state = config_.state / "mcp";
+  options.resolve = upstream::make_secret_resolver(process_environment(), config_.root, upstream::SecretStore(options.state / "secrets.json"));
+  options.cage_program = program_directory() / "relay-cage";
+  codemode::CodeModeOptions for_code{.state = options.state, .require_servers = json::find_bool(config_.policy, "requireServers").value_or(false)};
+  fleet_ = upstream::Fleet::make(loop_, *http_, pool_, clock_, random_, log_, std::move(options));
+  code_mode_ = std::make_unique<codemode::CodeMode>(loop_, *fleet_, *backend_, pool_, random_, std::move(for_code));
+}
+
+// After our own toolsets, whose names win; servers start once everybody who watches them is there.
+void World::open_gateway() {
+  gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
+  backend_->add(*gateway_);
+  backend_->set_capabilities(capabilities_of(config_));
+  fleet_->apply(specs_of(config_));
 }
 
 void World::describe() {
@@ -312,6 +337,7 @@ void World::describe() {
     return json::value{{"tier3", pipeline_->engine().rules().confirm_tier3}, {"ttlSeconds", broker_->ttl().count()}, {"pending", broker_->pending()}};
   });
   info_.add("results", [this] { return json::value{{"kept", results_->count()}, {"bytes", results_->bytes()}}; });
+  info_.add("upstreams", [this] { return gateway_->status(); });
   if (local_) info_.add("execution", [this] { return execution_status(*local_); });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/package_options.h"
 #include "audit/journal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,7 +17,9 @@
 #include "capsule/builder.h"
 #include "capsule/packages.h"
 #include "capsule/store.h"
+#include "codemode/code_mode.h"
 #include "executors/local_executor.h"
+#include "gateway/gateway.h"
 #include "io/thread_pool.h"
 #include "metrics/registry.h"
 #include "net/http_client.h"
@@ -24,6 +27,7 @@
 #include "tools/code_tools.h"
 #include "tools/file_subscriptions.h"
 #include "tools/server_info.h"
+#include "upstream/fleet.h"
 #include "vfs/workspace.h"
 
 namespace relay::app {
@@ -52,9 +56,11 @@ class World {
   /// Null without the code toolset.
   [[nodiscard]] executors::LocalExecutor* local() { return local_.get(); }
   [[nodiscard]] const std::shared_ptr<tools::CodeWorld>& code() const { return code_; }
+  [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
+  [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
 
-  /// Ends every run and sandbox.
-  void stop();
+  /// Ends every run, sandbox and upstream server; returns when they are gone, or after limits::kShutdownGrace.
+  io::Task<void> stop();
   /// The end of the process: what was recorded is written, and nothing else is taken apart. Coroutines that are
   /// still suspended belong to a loop that no longer runs; their frames hold references to all of this.
   [[noreturn]] void leave(int exit_code);
@@ -70,6 +76,9 @@ class World {
   Result<void> open_execution();
   Result<void> add_toolsets();
   Result<void> add_files(pipeline::Toolset& toolset);
+  void open_fleet();
+  void open_gateway();
+  void stop_runs();
   void describe();
   void measure();
 
@@ -92,17 +101,17 @@ class World {
   std::unique_ptr<pipeline::Pipeline> pipeline_;
   std::unique_ptr<Observer> observer_;
   std::unique_ptr<pipeline::GuardedBackend> backend_;
+  std::unique_ptr<net::HttpClient> http_;
+  std::unique_ptr<upstream::Fleet> fleet_;
+  std::unique_ptr<codemode::CodeMode> code_mode_;
   std::unique_ptr<vfs::Trees> trees_;
   std::unique_ptr<io::ThreadPool> search_pool_;  // made with the files toolset
   std::unique_ptr<tools::FileSubscriptions> subscriptions_;
-  std::unique_ptr<net::HttpClient> http_;
   std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
+  std::unique_ptr<gateway::Gateway> gateway_;
 };
-
-/// Where relay itself is: relay-zygote and the runtimes are beside it.
-std::filesystem::path program_directory();
 
 }  // namespace relay::app

@@ -90,6 +90,7 @@ Record make_record(WallTime time, const authority::Call& call, authority::Tier t
   if (!call.request_id.empty()) record.add_text("request_id", call.request_id);
   record.add_text("client_id", policy::redact_for_audit(authority::client_id(call.caller)));
   if (!outcome.action.empty()) record.add_text("action", outcome.action);
+  if (!call.upstream.empty()) record.add_text("upstream", call.upstream);
   if (!call.parent.empty()) record.add_text("parent", call.parent);
   if (!decision) return record;
   record.add_text("outcome", authority::name(outcome.ending));

@@ -26,6 +26,7 @@ struct Call {
   Tier tier = Tier::reversible;
   std::string policy_text;
   json::value args;        // as the client sent them
+  std::string upstream;    // "server/tool" when it is passed on to another MCP server
   std::string parent;      // the request id of the run that makes this call; empty at the top
 };
 

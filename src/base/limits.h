@@ -155,10 +155,7 @@ inline constexpr std::size_t kSearchContext = 20;          // lines before and a
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
 inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
-inline constexpr std::size_t kSearchesAtOnce = 4;  // others wait, and do not keep files from being read
-inline constexpr std::size_t kWatchedFiles = 2048;  // inotify watches of ours; a user has 8192 or more
-inline constexpr auto kWatchPause = 50ms;           // between two reports
-inline constexpr std::size_t kListedOutputs = 100;  // files of /out among the resources
+inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
 
 // The guests' network.
 inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn
@@ -189,8 +186,20 @@ inline constexpr int kUpstreamReconnects = 5;         // of one interrupted even
 inline constexpr std::size_t kUpstreamStderrLines = 50;
 inline constexpr std::size_t kUpstreamStderrLineBytes = 1 * kKiB;
 inline constexpr std::size_t kUpstreamLogBytes = 1 * kMiB;  // one log file; one older is kept
+inline constexpr std::size_t kUpstreamStderrPerSecond = 256 * kKiB;  // looked at; the rest is read and thrown away
+inline constexpr auto kUpstreamFreshMin = 1s;         // a list that may not be kept at all is still asked for only this often
+inline constexpr auto kUpstreamVerdict = 7 * 24h;     // "speaks a legacy revision" is asked again after this: servers are updated
+inline constexpr int kUpstreamTimeouts = 3;           // calls in a row that nobody answered: then the server is asked if it lives
+inline constexpr auto kUpstreamPing = 10s;            // and has so long to say yes
+inline constexpr auto kUpstreamLastWords = 1s;        // between a closed connection and the exit status behind it
 inline constexpr std::size_t kToolNameBytes = 64;     // what model APIs take
 inline constexpr std::size_t kSecretBytes = 64 * kKiB;
+inline constexpr std::size_t kSecrets = 1'000;
+inline constexpr std::size_t kSecretBytesMin = 6;     // shorter values are too common in ordinary text to be blotted out
+inline constexpr std::size_t kCagePlanBytes = 1 * kMiB;
+inline constexpr std::size_t kCageConnections = 64;   // open at once from one caged server to its hosts
+inline constexpr std::size_t kCageHeadBytes = 16 * kKiB;  // what a caged server says before its proxy connects
+inline constexpr auto kCageIdle = 300s;               // a proxied connection on which nothing moves
 inline constexpr std::size_t kImportFileBytes = 4 * kMiB;
 
 // Upstream tools called from code.
@@ -199,5 +208,15 @@ inline constexpr std::size_t kInnerCallsInFlight = 64;       // per run; more wa
 inline constexpr std::size_t kDocsResults = 20;              // of one search for tools
 inline constexpr std::size_t kLearnedTypeBytes = 16 * kKiB;
 inline constexpr std::size_t kLearnedTypes = 2'000;
+inline constexpr std::size_t kLearnedSampleBytes = 64 * kKiB;  // a longer result is not looked into: that would hold up the loop
+inline constexpr std::size_t kLearnedSamples = 64;             // of one tool; then its type is known well enough
+inline constexpr std::size_t kLearnedMembers = 64;             // of one object; with more it is a map
+inline constexpr auto kDocsWait = 10s;                         // for servers to say what they offer; the others are left out
+inline constexpr std::size_t kStubBytes = 64 * kKiB;           // one tool's declaration
+inline constexpr std::size_t kIndexBytes = 1 * kMiB;           // those of one server in one file
+inline constexpr std::size_t kStubTextBytes = 8 * kKiB;        // one description in them
+inline constexpr std::size_t kShapeNodes = 2'000;              // of one schema that are shown
+inline constexpr int kShapeDepth = 16;
+inline constexpr std::size_t kRunTokens = 1024;                // runs that may call over HTTP at once
 
 }  // namespace relay::limits

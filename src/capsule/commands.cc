@@ -16,16 +16,10 @@ int complain(std::ostream& err, const Error& error, int code) {
   return code;
 }
 
-Result<Language> language_of(const fs::path& source) {
-  if (source.extension() == ".js" || source.extension() == ".mjs") return Language::js;
-  if (source.extension() == ".py") return Language::py;
-  return fail(invalid(fmt::format("{}: a capsule is made from a .js, .mjs or .py file", source.string())));
-}
-
 Result<Capsule> build_from(const CapsuleBuildOptions& options) {
   BuildRequest request{.argv = options.argv, .env = options.env, .cwd = options.cwd, .policy = options.policy, .deps = options.deps};
   RELAY_TRY(request.language, language_of(options.source));
-  RELAY_TRY(request.code, load_file(options.source, limits::kCapsuleCodeBytes));
+  RELAY_TRY(request.code, load_source(options.source));
   RELAY_TRY(KeyRing keys, KeyRing::open(options.keys));
   return CapsuleBuilder(std::make_shared<const KeyRing>(std::move(keys)), options.runtimes).build(std::move(request));
 }
@@ -53,19 +47,31 @@ void print_layer(std::ostream& out, const Layer& layer, const std::string& bytes
 
 }  // namespace
 
+Result<Language> language_of(const fs::path& source) {
+  if (source.extension() == ".js" || source.extension() == ".mjs") return Language::js;
+  if (source.extension() == ".py") return Language::py;
+  return fail(invalid(fmt::format("{}: a capsule is made from a .js, .mjs or .py file", source.string())));
+}
+
+Result<std::string> load_source(const fs::path& source) {
+  return load_file(source, limits::kCapsuleCodeBytes);
+}
+
 int run_capsule_build(const CapsuleBuildOptions& options, std::ostream& out, std::ostream& err) {
   const auto capsule = build_from(options);
   if (!capsule) return complain(err, capsule.error(), kCannot);
-  if (const auto written = write_capsule(*capsule, options.output); !written) return complain(err, written.error(), kCannot);
+  const fs::path output = options.output.empty() ? fs::path(capsule->hash) : options.output;
+  if (const auto written = write_capsule(*capsule, output); !written) return complain(err, written.error(), kCannot);
   out << capsule->hash << "\n";
   return 0;
 }
 
-Result<Capsule> load_verified_capsule(const CapsuleReadOptions& options) {
+Result<VerifiedCapsule> load_verified_capsule(const CapsuleReadOptions& options) {
   RELAY_TRY(Capsule capsule, load_capsule(options.directory));
   RELAY_TRY(const KeyRing keys, KeyRing::open(options.keys));
-  RELAY_CHECK(verify(keys, capsule));
-  return capsule;
+  RELAY_TRY(const VerifiedJws verified, verify_jws(keys, kCapsuleJwsType, capsule.jws, capsule.text));
+  RELAY_CHECK(check_layers(capsule.manifest, capsule.layers));
+  return VerifiedCapsule{std::move(capsule), *keys.find(verified.fingerprint)};
 }
 
 int run_capsule_inspect(const CapsuleReadOptions& options, std::ostream& out, std::ostream& err) {

@@ -13,7 +13,7 @@ namespace relay::capsule {
 
 struct CapsuleBuildOptions {
   std::filesystem::path source;     // main.js or main.py: the ending tells the language
-  std::filesystem::path output;     // a directory that does not exist yet
+  std::filesystem::path output;     // a directory that does not exist yet; empty: the capsule's name
   std::filesystem::path keys;       // the key directory
   std::vector<std::string> argv;
   std::map<std::string, std::string> env;
@@ -22,6 +22,10 @@ struct CapsuleBuildOptions {
   std::optional<DepsLayer> deps;    // resolved before, by npm_deps.h or py_deps.h
   RuntimeIds runtimes;
 };
+
+/// What a file's ending says it is written in.
+Result<Language> language_of(const std::filesystem::path& source);
+Result<std::string> load_source(const std::filesystem::path& source);
 
 /// Writes capsule.json and the layers, prints the capsule's name.
 int run_capsule_build(const CapsuleBuildOptions& options, std::ostream& out, std::ostream& err);
@@ -37,6 +41,10 @@ int run_capsule_inspect(const CapsuleReadOptions& options, std::ostream& out, st
 int run_capsule_verify(const CapsuleReadOptions& options, std::ostream& out, std::ostream& err);
 
 /// Reads it and checks everything that a harness checks: what `relay capsule run` hands to an executor.
-Result<Capsule> load_verified_capsule(const CapsuleReadOptions& options);
+struct VerifiedCapsule {
+  Capsule capsule;
+  PublicKey key;  // that signed it: the current one or a retired one
+};
+Result<VerifiedCapsule> load_verified_capsule(const CapsuleReadOptions& options);
 
 }  // namespace relay::capsule

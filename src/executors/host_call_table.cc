@@ -16,10 +16,10 @@ json::object failure_header(std::int64_t id, const HostFailure& failure) {
   return {{"id", id}, {"ok", false}, {"error", std::move(error)}};
 }
 
-json::object reply_header(std::int64_t id, const Result<HostReply>& reply) {
-  if (!reply) return failure_header(id, {std::string(reply.error().face().type), reply.error().message, ""});
-  if (reply->failure) return failure_header(id, *reply->failure);
-  return {{"id", id}, {"ok", true}, {"result", reply->result}};
+std::string reply_header(std::int64_t id, const Result<HostReply>& reply) {
+  if (!reply) return json::write(failure_header(id, {std::string(reply.error().face().type), reply.error().message, ""}));
+  if (reply->failure) return json::write(failure_header(id, *reply->failure));
+  return fmt::format(R"({{"id":{},"ok":true,"result":{}}})", id, reply->result_text.empty() ? json::write(reply->result) : reply->result_text);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ class HostCallTable::Stream final : public HostStream {
   Stream(std::shared_ptr<HostCallTable> table, std::int64_t id) : table_(std::move(table)), id_(id) {}
 
   void send_reply(json::value result) override {
-    table_->answer(id_, HostReply{std::move(result), {}, {}});
+    table_->answer(id_, HostReply{.result = std::move(result), .body = {}, .failure = {}});
     replied_ = true;
   }
 
@@ -100,7 +100,7 @@ Task<void> HostCallTable::perform(std::int64_t id, HostCall call) {
 
 void HostCallTable::answer(std::int64_t id, Result<HostReply> reply) {
   if (!child_) return;
-  std::string header = json::write(reply_header(id, reply));
+  std::string header = reply_header(id, reply);
   FrameBody body;
   if (reply) body.push_back(std::make_shared<const std::string>(std::move(reply->body)));
   child_->post(sandbox::FrameKind::reply, std::move(header), std::move(body));

@@ -59,6 +59,7 @@ struct HostCall {
   std::string op;
   json::object args;
   std::string body;
+  std::string args_text = {};  // of mcp.call: the args as they were written, for whoever passes them on
 };
 
 /// What the guest sees of a failure. `errno_name` ("ENOENT") is for file operations.
@@ -72,6 +73,7 @@ struct HostReply {
   json::value result;  // null when there is only a body
   std::string body;
   std::optional<HostFailure> failure;
+  std::string result_text = {};  // valid JSON that goes out as it is, instead of `result`
 };
 
 /// A result that comes in pieces: event frames for one call, in order. Either events come before the reply that

@@ -105,7 +105,8 @@ Result<void> RunChannel::State::take_call(const FrameView& frame) {
   const std::optional<std::int64_t> id = json::find_int(header, "id");
   const std::optional<std::string_view> op = json::find_string(header, "op");
   if (!id || !op) return fail(invalid("a call without number or operation"));
-  HostCall call{std::string(*op), {}, std::string(frame.body)};
+  HostCall call{.op = std::string(*op), .args = {}, .body = std::string(frame.body)};
+  if (call.op == "mcp.call") call.args_text = json::find_text(frame.header, "args").value_or("{}");
   if (json::value* args = header.if_contains("args"); args && args->is_object()) call.args = std::move(args->get_object());
   return calls->begin(*id, std::move(call));
 }

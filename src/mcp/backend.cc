@@ -33,6 +33,7 @@ std::string Backend::view_of(const authority::Caller&, std::string_view) const {
   return {};
 }
 void Backend::session_ended(const authority::Caller&) {}
+void Backend::want_log_level(protocol::LogLevel) {}
 
 protocol::RpcError unknown_tool(std::string_view name) {
   return {protocol::code::kInvalidParams, fmt::format("Unknown tool: {}", name), {}};

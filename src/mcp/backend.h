@@ -72,6 +72,8 @@ class Backend {
   virtual void unwatch(const authority::Caller& caller, std::string_view uri);
   /// A session is over: what was kept for it may go.
   virtual void session_ended(const authority::Caller& caller);
+  /// A client wants log messages from this level on. Without effect for backends whose logs cost nothing.
+  virtual void want_log_level(protocol::LogLevel level);
 };
 
 protocol::RpcError unknown_tool(std::string_view name);

@@ -26,6 +26,7 @@ class Call : public Context, public std::enable_shared_from_this<Call> {
   [[nodiscard]] const protocol::Request& request() const final { return request_; }
   [[nodiscard]] io::Executor executor() const final { return server_.executor(); }
   [[nodiscard]] io::CancelSource cancellation() const final { return cancel_; }
+  [[nodiscard]] std::shared_ptr<void> hold() final { return shared_from_this(); }
   void progress(double value, std::optional<double> total, std::string_view message) final;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) final;
   Error refuse(protocol::RpcError error) final;
@@ -51,7 +52,6 @@ class Call : public Context, public std::enable_shared_from_this<Call> {
 
   virtual std::string write_result(const Outcome& outcome) const = 0;
   virtual std::string write_created_task(const TaskRecord& task) const = 0;
-  [[nodiscard]] virtual std::optional<protocol::LogLevel> log_level() const = 0;
   [[nodiscard]] virtual bool may_become_task() const = 0;
   [[nodiscard]] virtual int status_of(const protocol::RpcError& error) const = 0;
 

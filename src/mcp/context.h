@@ -25,6 +25,7 @@
 // A Context lives as long as its handler runs, and is used on the loop thread only.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,9 @@ class Context {
   [[nodiscard]] virtual io::Executor executor() const = 0;
   /// Copies of it may outlive the call.
   [[nodiscard]] virtual io::CancelSource cancellation() const = 0;
+  /// For whoever uses this context from a coroutine of their own, which may still unwind when the handler has ended: while
+  /// they hold this the context is there. Null where the owner of the context waits for them.
+  [[nodiscard]] virtual std::shared_ptr<void> hold() { return {}; }
 
   /// The arguments byte for byte, for whoever passes them on.
   [[nodiscard]] std::string_view arguments_text() const { return request().arguments_text(); }
@@ -61,6 +65,8 @@ class Context {
     return json::find_string(request().meta(), "traceparent");
   }
 
+  /// From which level on the client wants log messages; nothing: none at all.
+  [[nodiscard]] virtual std::optional<protocol::LogLevel> log_level() const = 0;
   /// Both are dropped when the client did not ask for them, when it does not read, and after the end of the call.
   /// Progress must increase; a value that does not is dropped too.
   virtual void progress(double value, std::optional<double> total = {}, std::string_view message = {}) = 0;

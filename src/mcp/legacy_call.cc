@@ -70,9 +70,19 @@ io::Task<std::vector<protocol::InputResponse>> LegacyCall::ask_all(std::vector<p
   co_return answers;
 }
 
+// Modern servers do not number the pages they ask the user to open; legacy clients want a number.
+void LegacyCall::name_elicitation(protocol::RawRequest& request) {
+  const json::object* params = request.params.value().if_object();
+  if (!params || json::find_string(*params, "mode") != "url" || params->contains("elicitationId")) return;
+  std::string named;
+  protocol::append_with_text(named, request.params, "elicitationId", make_id(server_.random(), "elicit_"));
+  request.params = protocol::JsonText::trusted(std::move(named));
+}
+
 Result<std::string> LegacyCall::params_for(protocol::InputRequest& request) {
   if (auto* page = std::get_if<protocol::ElicitUrl>(&request); page && page->id.empty())
     page->id = make_id(server_.random(), "elicit_");
+  if (auto* raw = std::get_if<protocol::RawRequest>(&request)) name_elicitation(*raw);
   std::string params = protocol::params_of(request, revision());
   if (!task_) return params;
   params.pop_back();

@@ -19,6 +19,7 @@ class LegacyCall final : public Call {
   [[nodiscard]] const authority::Caller& caller() const override { return session_->caller; }
   [[nodiscard]] protocol::Revision revision() const override { return session_->revision; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return session_->client; }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return session_->level; }
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
 
   [[nodiscard]] Session& session() const { return *session_; }
@@ -28,12 +29,12 @@ class LegacyCall final : public Call {
  protected:
   [[nodiscard]] std::string write_result(const Outcome& outcome) const override { return write_legacy_result(outcome); }
   [[nodiscard]] std::string write_created_task(const TaskRecord& task) const override;
-  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return session_->level; }
   [[nodiscard]] bool may_become_task() const override { return false; }  // the client says so in its request
   [[nodiscard]] int status_of(const protocol::RpcError&) const override { return 200; }
 
  private:
   Result<std::string> params_for(protocol::InputRequest& request);
+  void name_elicitation(protocol::RawRequest& request);
   void send_ask(std::string message);
 
   std::shared_ptr<Session> session_;

@@ -148,6 +148,7 @@ LegacyDispatcher::Answered LegacyDispatcher::set_level(Session& session, const p
   const auto level = name ? protocol::find_log_level(*name) : std::nullopt;
   if (!level) return refuse(code::kInvalidParams, "params.level must be a log level");
   session.level = *level;
+  server_.backend().want_log_level(*level);
   return "{}";
 }
 

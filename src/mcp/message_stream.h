@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "io/waker.h"
 #include "mcp/reply.h"
-#include "mcp/waker.h"
 
 namespace relay::mcp {
 
@@ -49,7 +49,7 @@ class MessageStream final : public Reply {
   /// True once after close_early().
   bool take_close_request() { return std::exchange(close_requested_, false); }
 
-  [[nodiscard]] Waker& changed() { return changed_; }
+  [[nodiscard]] io::Waker& changed() { return changed_; }
   /// The number in event ids; zero until it is known to a session.
   std::uint64_t id = 0;
 
@@ -60,7 +60,7 @@ class MessageStream final : public Reply {
  private:
   void append(std::string message);
 
-  Waker changed_;
+  io::Waker changed_;
   Replay replay_;
   std::vector<Entry> entries_;
   std::size_t bytes_ = 0;

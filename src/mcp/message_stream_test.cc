@@ -70,11 +70,11 @@ TEST(EventIds, RoundTripAndRefuse) {
 }
 
 TEST(Outcome, RawResultsKeepTheirBytes) {
-  const Outcome outcome = outcome_of_raw(R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"a":1.0},"ttlMs":5})");
+  const Outcome outcome = outcome_of_raw(R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"a":1.0},"ttlMs":5})", protocol::kLatestLegacy);
   EXPECT_EQ(write_legacy_result(outcome), R"({"content":[{"n":1.50}],"_meta":{"a":1.0}})");
   EXPECT_EQ(write_modern_result(outcome, R"({"name":"r"})"),
             R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"r"},"a":1.0}})");
-  EXPECT_EQ(write_legacy_result(outcome_of_raw("{}")), "{}");
+  EXPECT_EQ(write_legacy_result(outcome_of_raw("{}", protocol::kLatestLegacy)), "{}");
 }
 
 TEST(UriTemplate, VariablesStopAtSlashes) {

@@ -31,11 +31,6 @@ json::object original_params(const protocol::Request& request) {
 
 }  // namespace
 
-protocol::RpcError missing_capability_error(json::object required) {
-  return {protocol::code::kMissingCapability, "the client did not declare a capability that this request needs",
-          json::object{{"requiredCapabilities", std::move(required)}}};
-}
-
 ModernCall::ModernCall(Server& server, authority::Caller caller, protocol::ModernEnvelope envelope,
                        protocol::Request request, std::shared_ptr<Reply> reply)
     : Call(server, std::move(request), std::move(reply)), caller_(std::move(caller)), envelope_(std::move(envelope)) {}
@@ -44,7 +39,7 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_all(std::vector<p
   if (asks.empty()) co_return std::vector<protocol::InputResponse>{};
   for (const protocol::Ask& ask : asks)
     if (auto missing = protocol::missing_capability(ask.request, client()))
-      co_return fail(refuse(missing_capability_error(*std::move(missing))));
+      co_return fail(refuse(protocol::missing_capability_error(*std::move(missing))));
   // Rounds come one after the other: a tool that asks from two places at once asks twice.
   while (round_) {
     const std::shared_ptr<Round> current = round_;

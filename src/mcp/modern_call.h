@@ -20,6 +20,7 @@ class ModernCall final : public Call {
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestModern; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return envelope_.client; }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return envelope_.log_level; }
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
 
   /// The client came back: `round` is the one its state names. False when that round is over.
@@ -28,7 +29,6 @@ class ModernCall final : public Call {
  protected:
   [[nodiscard]] std::string write_result(const Outcome& outcome) const override;
   [[nodiscard]] std::string write_created_task(const TaskRecord& task) const override;
-  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return envelope_.log_level; }
   [[nodiscard]] bool may_become_task() const override { return envelope_.client.tasks; }
   [[nodiscard]] int status_of(const protocol::RpcError& error) const override;
 
@@ -44,8 +44,5 @@ class ModernCall final : public Call {
   std::shared_ptr<Round> round_;
   int rounds_ = 0;
 };
-
-/// The error for a question that the client did not declare to answer.
-protocol::RpcError missing_capability_error(json::object required);
 
 }  // namespace relay::mcp

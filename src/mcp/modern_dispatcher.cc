@@ -40,7 +40,7 @@ std::optional<RpcError> check_version(const protocol::Request& request, std::str
 }
 
 RpcError tasks_missing() {
-  return missing_capability_error({{"extensions", json::object{{protocol::kTasksExtension, json::object{}}}}});
+  return protocol::missing_capability_error({{"extensions", json::object{{protocol::kTasksExtension, json::object{}}}}});
 }
 
 io::Task<void> open_listener(Server& server, std::shared_ptr<Listener> listener) {

@@ -91,7 +91,7 @@ io::Task<Outcome> call_tool(Call& call) {
   if (!arguments) co_return fail(refuse_params(call, arguments.error()));
   RELAY_CO_TRY(const protocol::ToolResult result,
                co_await call.server().backend().call_tool(call, *std::move(name), *std::move(arguments)));
-  if (result.raw) co_return outcome_of_raw(result.raw->text());
+  if (result.raw) co_return outcome_of_raw(result.raw->text(), call.revision());
   Outcome outcome;
   protocol::append_members(outcome.members, result, call.revision());
   outcome.meta_members = meta_members_of(result.meta);
@@ -103,7 +103,7 @@ io::Task<Outcome> read_resource(Call& call) {
   RELAY_CO_TRY(const protocol::ReadResult result, co_await call.server().backend().read_resource(call, uri));
   Outcome outcome;
   if (result.raw) {
-    outcome = outcome_of_raw(result.raw->text());
+    outcome = outcome_of_raw(result.raw->text(), call.revision());
   } else {
     protocol::append_members(outcome.members, result, call.revision());
     outcome.meta_members = meta_members_of(result.meta);
@@ -117,7 +117,7 @@ io::Task<Outcome> get_prompt(Call& call) {
   RELAY_CO_TRY(json::object arguments, take_arguments(call));
   RELAY_CO_TRY(const protocol::PromptResult result,
                co_await call.server().backend().get_prompt(call, std::move(name), std::move(arguments)));
-  if (result.raw) co_return outcome_of_raw(result.raw->text());
+  if (result.raw) co_return outcome_of_raw(result.raw->text(), call.revision());
   Outcome outcome;
   protocol::append_members(outcome.members, result, call.revision());
   outcome.meta_members = meta_members_of(result.meta);

@@ -10,14 +10,26 @@ std::string_view members_of(std::string_view object_text) {
   return trim_ascii(object_text.substr(1, object_text.size() - 2));
 }
 
-Outcome outcome_of_raw(std::string_view result_text) {
+namespace {
+
+bool is_ours_to_say(std::string_view key) {
+  return key == "_meta" || key == "resultType" || key == "ttlMs" || key == "cacheScope";
+}
+
+bool fits(const json::Member& member, protocol::Revision revision) {
+  if (member.key != "structuredContent" || protocol::era_of(revision) == protocol::Era::modern) return true;
+  return revision >= protocol::Revision::v2025_06_18 && member.text.starts_with('{');
+}
+
+}  // namespace
+
+Outcome outcome_of_raw(std::string_view result_text, protocol::Revision revision) {
   Outcome outcome;
   std::string kept;
   protocol::ObjectWriter writer(kept);
   for (const json::Member& member : json::split_object(result_text)) {
     if (member.key == "_meta" && member.text.starts_with('{')) outcome.meta_members = members_of(member.text);
-    if (member.key == "_meta" || member.key == "resultType" || member.key == "ttlMs" || member.key == "cacheScope") continue;
-    writer.raw(member.key, member.text);
+    if (!is_ours_to_say(member.key) && fits(member, revision)) writer.raw(member.key, member.text);
   }
   writer.finish();
   outcome.members = members_of(kept);

@@ -19,7 +19,8 @@ struct Outcome {
 std::string_view members_of(std::string_view object_text);
 
 /// A whole result from elsewhere, taken apart: `resultType` and the caching fields are ours to say.
-Outcome outcome_of_raw(std::string_view result_text);
+/// Structured content that a legacy client cannot take (anything but an object) is left out.
+Outcome outcome_of_raw(std::string_view result_text, protocol::Revision revision);
 
 std::string write_legacy_result(const Outcome& outcome);
 /// `server_info` is the JSON text of our own introduction.

@@ -4,11 +4,11 @@
 
 #include "base/bytes.h"
 #include "io/child.h"
+#include "io/waker.h"
 #include "mcp/batch_reply.h"
 #include "mcp/legacy_dispatcher.h"
 #include "mcp/modern_dispatcher.h"
 #include "mcp/session_store.h"
-#include "mcp/waker.h"
 
 namespace relay::mcp {
 namespace {
@@ -49,7 +49,7 @@ class LineWriter {
   }
 
  private:
-  Waker changed_;
+  io::Waker changed_;
   io::asio::posix::stream_descriptor& out_;
   std::string pending_;
   bool closed_ = false;

@@ -7,53 +7,46 @@ namespace {
 
 constexpr std::size_t kIdleHandles = 32;
 
-// curl wants this once per process, before anything else.
-void initialise_curl() {
-  static const CURLcode kDone = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)kDone;
-}
-
 }  // namespace
 
-CurlLoop::CurlLoop(const io::Executor& executor) : executor_(executor), multi_(nullptr), timer_(executor) {
-  initialise_curl();
-  multi_ = curl_multi_init();
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlLoop::on_socket);
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlLoop::on_timer);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, limits::kPooledConnections);
+CurlLoop::CurlLoop(const io::Executor& executor, const CurlLibrary& curl)
+    : executor_(executor), curl_(curl), multi_(curl.multi_init()), timer_(executor) {
+  curl_.multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlLoop::on_socket);
+  curl_.multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_.multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlLoop::on_timer);
+  curl_.multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  curl_.multi_setopt(multi_, CURLMOPT_MAXCONNECTS, limits::kPooledConnections);
 }
 
 // Cleaning up closes pooled connections, which calls back into on_socket: the members must still be there.
 CurlLoop::~CurlLoop() {
-  for (CURL* handle : idle_handles_) curl_easy_cleanup(handle);
-  curl_multi_cleanup(multi_);
+  for (CURL* handle : idle_handles_) curl_.easy_cleanup(handle);
+  curl_.multi_cleanup(multi_);
   while (!watches_.empty()) unwatch(watches_.begin()->first);
 }
 
 CURL* CurlLoop::take_handle() {
-  if (idle_handles_.empty()) return curl_easy_init();
+  if (idle_handles_.empty()) return curl_.easy_init();
   CURL* handle = idle_handles_.back();
   idle_handles_.pop_back();
   return handle;
 }
 
 void CurlLoop::give_back(CURL* handle) {
-  if (idle_handles_.size() >= kIdleHandles) return curl_easy_cleanup(handle);
-  curl_easy_reset(handle);
+  if (idle_handles_.size() >= kIdleHandles) return curl_.easy_cleanup(handle);
+  curl_.easy_reset(handle);
   idle_handles_.push_back(handle);
 }
 
 Result<void> CurlLoop::add(CURL* handle, CurlListener& listener) {
-  curl_easy_setopt(handle, CURLOPT_PRIVATE, &listener);
-  const CURLMcode code = curl_multi_add_handle(multi_, handle);
-  if (code != CURLM_OK) return fail(internal(curl_multi_strerror(code)));
+  curl_.easy_setopt(handle, CURLOPT_PRIVATE, &listener);
+  const CURLMcode code = curl_.multi_add_handle(multi_, handle);
+  if (code != CURLM_OK) return fail(internal(curl_.multi_strerror(code)));
   return {};
 }
 
 void CurlLoop::remove(CURL* handle) {
-  curl_multi_remove_handle(multi_, handle);
+  curl_.multi_remove_handle(multi_, handle);
 }
 
 int CurlLoop::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
@@ -131,13 +124,13 @@ void CurlLoop::set_timer(long timeout_ms) {
 
 void CurlLoop::act(curl_socket_t socket, int direction) {
   int running = 0;
-  curl_multi_socket_action(multi_, socket, direction, &running);
+  curl_.multi_socket_action(multi_, socket, direction, &running);
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+  while (const CURLMsg* message = curl_.multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
     CurlListener* listener = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &listener);
+    curl_.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &listener);
     if (listener) listener->on_done(code);
   }
 }

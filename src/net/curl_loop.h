@@ -2,8 +2,6 @@
 // wait, and tell it. Internal to the HTTP client.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "io/task.h"
+#include "net/curl_library.h"
 
 namespace relay::net {
 
@@ -24,12 +23,13 @@ class CurlListener {
 
 class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
  public:
-  explicit CurlLoop(const io::Executor& executor);
+  CurlLoop(const io::Executor& executor, const CurlLibrary& curl);
   ~CurlLoop();
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
   [[nodiscard]] const io::Executor& executor() const { return executor_; }
+  [[nodiscard]] const CurlLibrary& curl() const { return curl_; }
 
   /// A handle without options, used before or new.
   CURL* take_handle();
@@ -57,6 +57,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void act(curl_socket_t socket, int direction);
 
   io::Executor executor_;
+  const CurlLibrary& curl_;
   CURLM* multi_;
   boost::asio::steady_timer timer_;
   std::unordered_map<curl_socket_t, std::shared_ptr<Watch>> watches_;

@@ -60,6 +60,7 @@ io::Task<void> pump(std::shared_ptr<Upload> upload, std::shared_ptr<const Client
 
 CurlTransfer::CurlTransfer(std::shared_ptr<CurlLoop> loop, std::shared_ptr<const ClientRequest> request)
     : loop_(std::move(loop)),
+      curl_(loop_->curl()),
       request_(std::move(request)),
       handle_(loop_->take_handle()),
       last_activity_(std::chrono::steady_clock::now()),
@@ -70,8 +71,8 @@ CurlTransfer::~CurlTransfer() {
   pump_cancel_.cancel();
   if (added_) loop_->remove(handle_);
   loop_->give_back(handle_);
-  curl_slist_free_all(fields_);
-  curl_slist_free_all(resolve_);
+  curl_.slist_free_all(fields_);
+  curl_.slist_free_all(resolve_);
 }
 
 Result<std::unique_ptr<CurlTransfer>> CurlTransfer::start(std::shared_ptr<CurlLoop> loop,
@@ -89,23 +90,23 @@ Result<std::unique_ptr<CurlTransfer>> CurlTransfer::start(std::shared_ptr<CurlLo
 
 void CurlTransfer::set_options() {
   const ClientRequest& request = *request_;
-  curl_easy_setopt(handle_, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle_, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(handle_, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);  // secrets travel in header fields
-  curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle_, CURLOPT_ERRORBUFFER, curl_words_);
-  curl_easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "");  // every coding that curl can unpack
-  curl_easy_setopt(handle_, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
-  curl_easy_setopt(handle_, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
-  curl_easy_setopt(handle_, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(handle_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
-  curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_timeout.count()));
-  if (request.proxy == ProxyUse::none) curl_easy_setopt(handle_, CURLOPT_PROXY, "");
-  if (!request.ca_file.empty()) curl_easy_setopt(handle_, CURLOPT_CAINFO, request.ca_file.c_str());
-  for (const std::string& entry : request.resolve) resolve_ = curl_slist_append(resolve_, entry.c_str());
-  if (resolve_) curl_easy_setopt(handle_, CURLOPT_RESOLVE, resolve_);
+  curl_.easy_setopt(handle_, CURLOPT_URL, request.url.c_str());
+  curl_.easy_setopt(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_.easy_setopt(handle_, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_.easy_setopt(handle_, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);  // secrets travel in header fields
+  curl_.easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
+  curl_.easy_setopt(handle_, CURLOPT_ERRORBUFFER, curl_words_);
+  curl_.easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "");  // every coding that curl can unpack
+  curl_.easy_setopt(handle_, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
+  curl_.easy_setopt(handle_, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
+  curl_.easy_setopt(handle_, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_.easy_setopt(handle_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_.easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
+  curl_.easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_timeout.count()));
+  if (request.proxy == ProxyUse::none) curl_.easy_setopt(handle_, CURLOPT_PROXY, "");
+  if (!request.ca_file.empty()) curl_.easy_setopt(handle_, CURLOPT_CAINFO, request.ca_file.c_str());
+  for (const std::string& entry : request.resolve) resolve_ = curl_.slist_append(resolve_, entry.c_str());
+  if (resolve_) curl_.easy_setopt(handle_, CURLOPT_RESOLVE, resolve_);
 }
 
 // curl adds fields of its own unless they are named without a value; ours to decide are these three.
@@ -113,11 +114,11 @@ Result<void> CurlTransfer::set_headers() {
   for (const auto& [name, value] : request_->headers) {
     if (!is_http_token(name) || has_break(value)) return fail(invalid("the header field '" + name + "' is malformed"));
     const std::string line = value.empty() ? name + ";" : name + ": " + value;
-    fields_ = curl_slist_append(fields_, line.c_str());
+    fields_ = curl_.slist_append(fields_, line.c_str());
   }
-  if (!request_->headers.find("Expect")) fields_ = curl_slist_append(fields_, "Expect:");
-  if (!request_->headers.find("Content-Type")) fields_ = curl_slist_append(fields_, "Content-Type:");
-  curl_easy_setopt(handle_, CURLOPT_HTTPHEADER, fields_);
+  if (!request_->headers.find("Expect")) fields_ = curl_.slist_append(fields_, "Expect:");
+  if (!request_->headers.find("Content-Type")) fields_ = curl_.slist_append(fields_, "Content-Type:");
+  curl_.easy_setopt(handle_, CURLOPT_HTTPHEADER, fields_);
   return {};
 }
 
@@ -127,31 +128,31 @@ void CurlTransfer::set_body() {
   if (request.body_source) {
     upload_ = std::make_shared<Upload>(loop_->executor());
     upload_->wake_transfer = [this] { resume(); };
-    curl_easy_setopt(handle_, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(handle_, CURLOPT_READFUNCTION, &CurlTransfer::on_upload);
-    curl_easy_setopt(handle_, CURLOPT_READDATA, this);
-    if (request.body_bytes) curl_easy_setopt(handle_, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(*request.body_bytes));
+    curl_.easy_setopt(handle_, CURLOPT_UPLOAD, 1L);
+    curl_.easy_setopt(handle_, CURLOPT_READFUNCTION, &CurlTransfer::on_upload);
+    curl_.easy_setopt(handle_, CURLOPT_READDATA, this);
+    if (request.body_bytes) curl_.easy_setopt(handle_, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(*request.body_bytes));
     io::spawn(loop_->executor(), pump(upload_, request_), "http upload", pump_cancel_);
   } else if (!request.body.empty() || !may_lack_body) {
-    curl_easy_setopt(handle_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    curl_easy_setopt(handle_, CURLOPT_POSTFIELDS, request.body.c_str());
+    curl_.easy_setopt(handle_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_.easy_setopt(handle_, CURLOPT_POSTFIELDS, request.body.c_str());
   } else if (request.method == "HEAD") {
-    curl_easy_setopt(handle_, CURLOPT_NOBODY, 1L);
+    curl_.easy_setopt(handle_, CURLOPT_NOBODY, 1L);
   }
-  if (request.method != "HEAD") curl_easy_setopt(handle_, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  if (request.method != "HEAD") curl_.easy_setopt(handle_, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
 void CurlTransfer::set_hooks() {
-  curl_easy_setopt(handle_, CURLOPT_HEADERFUNCTION, &CurlTransfer::on_header);
-  curl_easy_setopt(handle_, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &CurlTransfer::on_body);
-  curl_easy_setopt(handle_, CURLOPT_WRITEDATA, this);
+  curl_.easy_setopt(handle_, CURLOPT_HEADERFUNCTION, &CurlTransfer::on_header);
+  curl_.easy_setopt(handle_, CURLOPT_HEADERDATA, this);
+  curl_.easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &CurlTransfer::on_body);
+  curl_.easy_setopt(handle_, CURLOPT_WRITEDATA, this);
   if (!request_->on_address) return;
-  curl_easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &CurlTransfer::on_open_socket);
-  curl_easy_setopt(handle_, CURLOPT_OPENSOCKETDATA, this);
+  curl_.easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &CurlTransfer::on_open_socket);
+  curl_.easy_setopt(handle_, CURLOPT_OPENSOCKETDATA, this);
   // A pooled connection was opened under somebody else's rules: this request's own are asked before it is used.
-  curl_easy_setopt(handle_, CURLOPT_PREREQFUNCTION, &CurlTransfer::on_before_request);
-  curl_easy_setopt(handle_, CURLOPT_PREREQDATA, this);
+  curl_.easy_setopt(handle_, CURLOPT_PREREQFUNCTION, &CurlTransfer::on_before_request);
+  curl_.easy_setopt(handle_, CURLOPT_PREREQDATA, this);
 }
 
 std::size_t CurlTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
@@ -250,7 +251,7 @@ void CurlTransfer::resume() {
   if (done_) return;
   body_paused_ = false;
   if (upload_) upload_->starved = false;
-  const CURLcode code = curl_easy_pause(handle_, CURLPAUSE_CONT);
+  const CURLcode code = curl_.easy_pause(handle_, CURLPAUSE_CONT);
   if (code != CURLE_OK) on_done(code);  // take_body refused what had been waiting
 }
 
@@ -261,7 +262,7 @@ void CurlTransfer::on_done(CURLcode code) {
 }
 
 Error CurlTransfer::error_for(CURLcode code) const {
-  const std::string words = curl_words_[0] != '\0' ? curl_words_ : curl_easy_strerror(code);
+  const std::string words = curl_words_[0] != '\0' ? curl_words_ : curl_.easy_strerror(code);
   const std::string text = fmt::format("{}: {}", request_->url.substr(0, request_->url.find('?')), words);
   switch (code) {
     case CURLE_URL_MALFORMAT:

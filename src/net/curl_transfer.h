@@ -70,6 +70,7 @@ class CurlTransfer final : public CurlListener {
   [[nodiscard]] Error error_for(CURLcode code) const;
 
   std::shared_ptr<CurlLoop> loop_;
+  const CurlLibrary& curl_;
   std::shared_ptr<const ClientRequest> request_;
   CURL* handle_;
   curl_slist* fields_ = nullptr;

@@ -1,7 +1,5 @@
 #include "net/http_client.h"
 
-#include <curl/curl.h>
-
 #include <fmt/format.h>
 
 #include "base/bytes.h"
@@ -11,24 +9,41 @@
 namespace relay::net {
 namespace {
 
-struct UrlDelete {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
-};
-using Url = std::unique_ptr<CURLU, UrlDelete>;
+// curl's own idea of a URL: what is checked is what will be requested.
+class Url {
+ public:
+  explicit Url(const CurlLibrary& curl) : curl_(curl), url_(curl.url(), Delete{&curl}) {}
 
-std::string url_part(const Url& url, CURLUPart part, unsigned flags = 0) {
-  char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return {};
-  std::string copy(text);
-  curl_free(text);
-  return copy;
-}
+  /// Absolute, or relative to what was set before.
+  bool set(const std::string& text) { return curl_.url_set(url_.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK; }
+
+  [[nodiscard]] std::string part(CURLUPart part, unsigned flags = 0) const {
+    char* text = nullptr;
+    if (curl_.url_get(url_.get(), part, &text, flags) != CURLUE_OK) return {};
+    std::string copy(text);
+    curl_.free(text);
+    return copy;
+  }
+
+  [[nodiscard]] bool is_http() const {
+    const std::string scheme = part(CURLUPART_SCHEME);
+    return scheme == "http" || scheme == "https";
+  }
+
+ private:
+  struct Delete {
+    const CurlLibrary* curl;
+    void operator()(CURLU* url) const { curl->url_cleanup(url); }
+  };
+  const CurlLibrary& curl_;
+  std::unique_ptr<CURLU, Delete> url_;
+};
 
 Result<Url> parse_url(const std::string& text) {
-  Url url(curl_url());
-  if (curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return fail(invalid("the URL is malformed"));
-  const std::string scheme = url_part(url, CURLUPART_SCHEME);
-  if (scheme != "http" && scheme != "https") return fail(invalid("only http and https URLs can be requested"));
+  RELAY_TRY(const CurlLibrary* curl, CurlLibrary::load());
+  Url url(*curl);
+  if (!url.set(text)) return fail(invalid("the URL is malformed"));
+  if (!url.is_http()) return fail(invalid("only http and https URLs can be requested"));
   return url;
 }
 
@@ -76,19 +91,31 @@ class CurlResponse final : public ClientResponse {
 
 class CurlClient final : public HttpClient {
  public:
-  explicit CurlClient(const io::Executor& executor) : loop_(std::make_shared<CurlLoop>(executor)) {}
+  explicit CurlClient(const io::Executor& executor) : executor_(executor) {}
 
   io::Task<std::unique_ptr<ClientResponse>> send(ClientRequest request) override;
 
  private:
-  std::shared_ptr<CurlLoop> loop_;
+  Result<std::shared_ptr<CurlLoop>> loop();
+
+  io::Executor executor_;
+  std::shared_ptr<CurlLoop> loop_;  // from the first request on
 };
+
+Result<std::shared_ptr<CurlLoop>> CurlClient::loop() {
+  if (!loop_) {
+    RELAY_TRY(const CurlLibrary* curl, CurlLibrary::load());
+    loop_ = std::make_shared<CurlLoop>(executor_, *curl);
+  }
+  return loop_;
+}
 
 io::Task<std::unique_ptr<ClientResponse>> CurlClient::send(ClientRequest first) {
   auto request = std::make_shared<ClientRequest>(std::move(first));
   RELAY_CO_CHECK(parse_url(request->url));
+  RELAY_CO_TRY(const auto curl_loop, loop());
   for (int hop = 1;; ++hop) {
-    RELAY_CO_TRY(auto transfer, CurlTransfer::start(loop_, request));
+    RELAY_CO_TRY(auto transfer, CurlTransfer::start(curl_loop, request));
     RELAY_CO_CHECK(co_await transfer->wait_for_head());
     const auto location = transfer->headers().find("Location");
     if (!is_redirect(transfer->status()) || !location || request->max_redirects == 0) {
@@ -128,18 +155,16 @@ io::Task<std::string> read_rest(ClientResponse& response) {
 }
 
 Result<std::string> resolve_url(const std::string& base, const std::string& relative) {
-  RELAY_TRY(const Url url, parse_url(base));
-  if (curl_url_set(url.get(), CURLUPART_URL, relative.c_str(), 0) != CURLUE_OK)
-    return fail(invalid("the target of the redirect is malformed"));
-  const std::string scheme = url_part(url, CURLUPART_SCHEME);
-  if (scheme != "http" && scheme != "https") return fail(invalid("the redirect leads to something that is not http or https"));
-  return url_part(url, CURLUPART_URL);
+  RELAY_TRY(Url url, parse_url(base));
+  if (!url.set(relative)) return fail(invalid("the target of the redirect is malformed"));
+  if (!url.is_http()) return fail(invalid("the redirect leads to something that is not http or https"));
+  return url.part(CURLUPART_URL);
 }
 
 Result<std::string> origin_of(const std::string& url) {
   RELAY_TRY(const Url parsed, parse_url(url));
-  return fmt::format("{}://{}:{}", url_part(parsed, CURLUPART_SCHEME), to_lower_ascii(url_part(parsed, CURLUPART_HOST)),
-                     url_part(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT));
+  return fmt::format("{}://{}:{}", parsed.part(CURLUPART_SCHEME), to_lower_ascii(parsed.part(CURLUPART_HOST)),
+                     parsed.part(CURLUPART_PORT, CURLU_DEFAULT_PORT));
 }
 
 }  // namespace relay::net

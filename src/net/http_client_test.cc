@@ -200,6 +200,47 @@ TEST_F(HttpClientTest, GivesUpOnASilentPeer) {
   wait_for_connections(0);
 }
 
+// A port whose queue is full: the kernel answers nobody, as a host that drops packets. With room, it takes a connection
+// and then says nothing.
+class DeafPort {
+ public:
+  explicit DeafPort(std::size_t taken) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_.get(), any, size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 0), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), any, &size), 0);
+    port_ = ntohs(address.sin_port);
+    for (std::size_t i = 0; i < taken; ++i) {
+      queued_.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      (void)::connect(queued_.back().get(), any, size);
+    }
+  }
+  [[nodiscard]] std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  Fd listener_;
+  std::vector<Fd> queued_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(HttpClientTest, GivesUpOnAPeerThatDoesNotTakeTheConnection) {
+  const DeafPort deaf(4);
+  ClientRequest request{.url = "http://" + deaf.host() + "/", .connect_timeout = 100ms};
+  request.idle_timeout = 0ms;
+  EXPECT_EQ(fetch(request).error().kind, ErrorKind::timeout);
+}
+
+TEST_F(HttpClientTest, GivesUpOnAPeerThatDoesNotFinishTheHandshake) {
+  const DeafPort deaf(0);
+  ClientRequest request{.url = "https://" + deaf.host() + "/", .connect_timeout = 100ms};
+  request.idle_timeout = 0ms;
+  EXPECT_EQ(fetch(request).error().kind, ErrorKind::timeout);
+}
+
 TEST_F(HttpClientTest, DropsTheTransferOfACancelledCoroutine) {
   io::CancelSource cancel;
   server_.loop().call([&] {

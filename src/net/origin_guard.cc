@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> kLoopbackNames = {"localhost", "127.0.
 constexpr std::array<std::string_view, 6> kRequestFields = {"authorization", "content-type",      "accept",
                                                             "last-event-id", "x-requested-with", "mcp-session-id"};
 constexpr std::string_view kStandardFields =
-    "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+    "Authorization, Content-Type, Accept, Last-Event-ID, X-Requested-With, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 constexpr std::string_view kExposedFields = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Content-Range, ETag";
 
 bool contains(const auto& list, std::string_view item) {

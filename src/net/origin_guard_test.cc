@@ -113,12 +113,12 @@ TEST(OriginGuard, AnswersCorsForExactlyThatOrigin) {
 TEST(OriginGuard, AllowsThePreflightOfAnMcpClient) {
   HttpRequest request = request_with("localhost", "http://localhost:5173");
   request.headers.add("Access-Control-Request-Method", "POST");
-  request.headers.add("Access-Control-Request-Headers", "content-type, mcp-param-Region, x-evil, bad name");
+  request.headers.add("Access-Control-Request-Headers", "content-type, x-requested-with, mcp-param-Region, x-evil, bad name");
   const HttpResponse response = OriginGuard(kLocal).answer_preflight(request);
   EXPECT_EQ(response.status, 204);
   const std::string fields(*response.headers.find("Access-Control-Allow-Headers"));
   for (const char* field : {"Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "mcp-param-region",
-                            "Last-Event-ID", "Authorization", "Content-Type"})
+                            "Last-Event-ID", "Authorization", "Content-Type", "X-Requested-With"})
     EXPECT_THAT(fields, HasSubstr(field));
   EXPECT_THAT(fields, Not(HasSubstr("evil")));
   EXPECT_THAT(fields, Not(HasSubstr("bad")));

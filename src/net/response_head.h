@@ -34,7 +34,8 @@ void append_head(std::string& out, int status, const Headers& headers, const Hea
 /// "5\r\n": what stands before a chunk of that many bytes.
 void append_chunk_size(std::string& out, std::size_t bytes);
 
-/// The Date field's value, made once a second.
+/// The Date field's value, made once a second. It asks the system for the time, and not a Clock: nobody decides anything
+/// by this text, and the peer wants the true one.
 class DateText {
  public:
   std::string_view now();

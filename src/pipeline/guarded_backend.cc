@@ -1,8 +1,5 @@
 #include "pipeline/guarded_backend.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include <fmt/format.h>
 
 namespace relay::pipeline {
@@ -37,14 +34,14 @@ void judge(Call& call, const GuardedTool& tool) {
   call.policy_text = tool.policy_text ? tool.policy_text(arguments) : json::write(call.args);
 }
 
-std::string problems_of(const ToolProvider::Entry& entry, const Call& call) {
+std::string problems_of(const Provider::Entry& entry, const Call& call) {
   if (!entry.input) return {};
   const auto problems = entry.input->check(call.args);
   return problems.empty() ? std::string() : fmt::format("ValidationError: {}", protocol::describe(problems));
 }
 
 // A tool that promises a schema and breaks the promise is our defect; the client must not have to find out.
-Result<ToolResult> check_output(const ToolProvider::Entry& entry, Result<ToolResult> result) {
+Result<ToolResult> check_output(const Provider::Entry& entry, Result<ToolResult> result) {
   if (!result || !entry.output || result->is_error || result->raw) return result;
   if (!result->structured) return fail(internal(fmt::format("{} gave no structured result", entry.guarded.tool.name)));
   const auto problems = entry.output->check(*result->structured);
@@ -79,71 +76,57 @@ GuardedResource kept_results(ResultsStore& store) {
 GuardedBackend::GuardedBackend(mcp::Identity identity, Pipeline& pipeline, RandomSource& random)
     : identity_(std::move(identity)), pipeline_(pipeline), random_(random), own_("results") {
   own_.add_resource(kept_results(pipeline.results()));
-  toolsets_.push_back(&own_);
+  providers_.push_back(&own_);
 }
 
-void GuardedBackend::add(Toolset& toolset) {
-  providers_.push_back(&toolset);
-  toolsets_.push_back(&toolset);
-}
-
-void GuardedBackend::report_tools_changed() {
-  if (observer_) observer_->tools_changed();
-}
-
-void GuardedBackend::report_resources_changed() {
-  if (observer_) observer_->resources_changed();
-}
-
-void GuardedBackend::report_resource_updated(std::string_view uri, std::string_view view) {
-  if (observer_) observer_->resource_updated(uri, view);
+// One after the other, but each bounded in itself: the gateway asks its servers all at once.
+io::Task<void> GuardedBackend::prepare(const authority::Caller& caller) {
+  for (Provider* provider : providers_) RELAY_CO_CHECK(co_await provider->prepare(caller));
+  co_return Result<void>{};
 }
 
 io::Task<Listing<protocol::Tool>> GuardedBackend::list_tools(const authority::Caller& caller) {
+  RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Tool> tools;
-  for (const ToolProvider* provider : providers_) provider->append_tools(caller, tools);
+  for (const Provider* provider : providers_) provider->append_tools(caller, tools);
   co_return listing_of(std::move(tools));
 }
 
 io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const authority::Caller& caller) {
+  RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Resource> resources;
-  for (const Toolset* toolset : toolsets_)
-    for (const GuardedResource& item : toolset->resources())
-      if (!item.resource.uri.empty()) resources.push_back(item.resource);
-  for (const Toolset* toolset : toolsets_) {
-    for (const ResourceLister& lister : toolset->listers()) {
-      RELAY_CO_TRY(std::vector<protocol::Resource> listed, co_await lister(caller));
-      std::move(listed.begin(), listed.end(), std::back_inserter(resources));
-    }
-  }
+  for (const Provider* provider : providers_) provider->append_resources(caller, resources);
+  for (Provider* provider : providers_) RELAY_CO_CHECK(co_await provider->append_changing(caller, resources));
   co_return listing_of(std::move(resources));
 }
 
-io::Task<Listing<protocol::ResourceTemplate>> GuardedBackend::list_templates(const authority::Caller&) {
+io::Task<Listing<protocol::ResourceTemplate>> GuardedBackend::list_templates(const authority::Caller& caller) {
+  RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::ResourceTemplate> templates;
-  for (const Toolset* toolset : toolsets_)
-    for (const GuardedResource& item : toolset->resources())
-      if (item.resource.uri.empty()) templates.push_back(item.resource_template);
+  for (const Provider* provider : providers_) provider->append_templates(caller, templates);
   co_return listing_of(std::move(templates));
 }
 
-io::Task<Listing<protocol::Prompt>> GuardedBackend::list_prompts(const authority::Caller&) {
+io::Task<Listing<protocol::Prompt>> GuardedBackend::list_prompts(const authority::Caller& caller) {
+  RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Prompt> prompts;
-  for (const Toolset* toolset : toolsets_)
-    for (const GuardedPrompt& item : toolset->prompts()) prompts.push_back(item.prompt);
+  for (const Provider* provider : providers_) provider->append_prompts(caller, prompts);
   co_return listing_of(std::move(prompts));
 }
 
-std::shared_ptr<const ToolProvider::Entry> GuardedBackend::find_entry(const authority::Caller& caller, std::string_view name) const {
-  for (const ToolProvider* provider : providers_)
-    if (auto entry = provider->find(caller, name)) return entry;
-  return nullptr;
+io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(const authority::Caller& caller, std::string_view name) {
+  for (const bool again : {false, true}) {
+    if (again) RELAY_CO_CHECK(co_await prepare(caller));
+    for (const Provider* provider : providers_)
+      if (auto entry = provider->find(caller, name)) co_return entry;
+  }
+  co_return nullptr;
 }
 
 std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority::Caller& caller, std::string_view name) {
-  const auto entry = find_entry(caller, name);
-  if (!entry) return nullptr;
-  return {entry, &entry->guarded.tool};
+  for (const Provider* provider : providers_)
+    if (const auto entry = provider->find(caller, name)) return {entry, &entry->guarded.tool};
+  return nullptr;
 }
 
 Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args) {
@@ -157,18 +140,21 @@ Call GuardedBackend::make_call(const authority::Caller& caller, std::string tool
 }
 
 io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::string name, json::object arguments) {
-  co_return co_await run_tool(context, std::move(name), std::move(arguments), {});
-}
-
-io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, const Recorded& run, std::string name, json::object arguments) {
-  co_return co_await run_tool(context, std::move(name), std::move(arguments), run.call().request_id);
-}
-
-io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::string name, json::object arguments, std::string parent) {
-  const auto entry = find_entry(context.caller(), name);
+  RELAY_CO_TRY(auto entry, co_await find_entry(context.caller(), name));
   if (!entry) co_return fail(context.refuse(mcp::unknown_tool(name)));
-  Call call = make_call(context.caller(), entry->toolset, std::move(name), std::move(arguments));
+  co_return co_await run_tool(context, std::move(entry), std::move(arguments), {});
+}
+
+io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::string run, std::shared_ptr<const Provider::Entry> entry,
+                                                json::object arguments) {
+  co_return co_await run_tool(context, std::move(entry), std::move(arguments), std::move(run));
+}
+
+io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry, json::object arguments,
+                                              std::string parent) {
+  Call call = make_call(context.caller(), entry->toolset, entry->guarded.tool.name, std::move(arguments));
   call.parent = std::move(parent);
+  call.upstream = entry->upstream;
   call.tier = entry->guarded.tier;
   ElicitingConfirmer confirmer(context);
   Conditions conditions{confirmer, entry->guarded.budget_bytes, problems_of(*entry, call)};
@@ -179,36 +165,39 @@ io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::string
   co_return co_await pipeline_.run<ToolResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
-GuardedBackend::ResourceMatch GuardedBackend::find_resource(std::string_view uri) const {
-  for (const Toolset* toolset : toolsets_) {
-    for (const GuardedResource& item : toolset->resources()) {
-      if (!item.resource.uri.empty() && item.resource.uri == uri) return {&item, {}};
-      if (!item.resource.uri.empty()) continue;
-      if (auto variables = mcp::find_variables(item.resource_template.uri_template, uri)) return {&item, std::move(*variables)};
-    }
+io::Task<std::optional<FoundResource>> GuardedBackend::find_resource(const authority::Caller& caller, std::string_view uri) {
+  std::optional<FoundResource> found;
+  for (const bool again : {false, true}) {
+    if (again && !found) RELAY_CO_CHECK(co_await prepare(caller));
+    for (const Provider* provider : providers_)
+      if (!found) found = provider->find_resource(caller, uri);
   }
-  return {};
+  co_return found;
 }
 
 io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
-  const ResourceMatch match = find_resource(uri);
-  if (!match.resource) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
-  Call call = make_call(context.caller(), "resource", "resource:" + match.resource->name, json::object{{"uri", uri}});
+  RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(context.caller(), uri));
+  if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  Call call = make_call(context.caller(), "resource", "resource:" + found->name, json::object{{"uri", uri}});
+  call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = uri;
   NobodyToAsk nobody;
   Conditions conditions{nobody, kResourceBudgetBytes, {}};
-  Work<ReadResult> work = [&](const Recorded& recorded) { return match.resource->handler(context, recorded, match.variables); };
+  Work<ReadResult> work = [&](const Recorded& recorded) { return found->read(context, recorded); };
   co_return co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
 io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::string name, json::object arguments) {
-  const GuardedPrompt* found = nullptr;
-  for (const Toolset* toolset : toolsets_)
-    for (const GuardedPrompt& item : toolset->prompts())
-      if (!found && item.prompt.name == name) found = &item;
+  std::shared_ptr<const GuardedPrompt> found;
+  for (const bool again : {false, true}) {
+    if (again && !found) RELAY_CO_CHECK(co_await prepare(context.caller()));
+    for (const Provider* provider : providers_)
+      if (!found) found = provider->find_prompt(context.caller(), name);
+  }
   if (!found) co_return fail(not_found(fmt::format("there is no prompt {}", name.substr(0, 200))));
   Call call = make_call(context.caller(), "prompt", "prompt:" + name, std::move(arguments));
+  call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = json::write(call.args);
   NobodyToAsk nobody;
@@ -217,40 +206,62 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
   co_return co_await pipeline_.run<PromptResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
-ResourceWatcher* GuardedBackend::find_watcher(std::string_view uri) const {
-  const auto found = std::find_if(watchers_.begin(), watchers_.end(), [&](const auto* watcher) { return watcher->handles(uri); });
-  return found == watchers_.end() ? nullptr : *found;
+// What a user types ahead is neither recorded nor judged: it names a prompt, and calls nothing.
+io::Task<protocol::Completion> GuardedBackend::complete(mcp::Context& context, protocol::CompletionRequest request) {
+  for (const bool again : {false, true}) {
+    if (again) RELAY_CO_CHECK(co_await prepare(context.caller()));
+    for (Provider* provider : providers_) {
+      RELAY_CO_TRY(auto completion, co_await provider->complete(context, request));
+      if (completion) co_return *std::move(completion);
+    }
+  }
+  co_return protocol::Completion{};
 }
 
-std::string GuardedBackend::view_of(const authority::Caller& caller, std::string_view uri) const {
-  const ResourceWatcher* watcher = find_watcher(uri);
-  return watcher ? watcher->view_of(caller, uri) : std::string();
+protocol::Caching GuardedBackend::caching_of(std::string_view uri) const {
+  for (const Provider* provider : providers_)
+    if (const auto caching = provider->caching_of(uri)) return *caching;
+  return {};
 }
 
 // Watching is reading, again and again: it takes the same permission and leaves the same trace.
 io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::string uri) {
-  const ResourceMatch match = find_resource(uri);
-  ResourceWatcher* watcher = find_watcher(uri);
-  if (!match.resource && !watcher) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
-  Call call = make_call(caller, "resource", match.resource ? "resource:" + match.resource->name : "resource", json::object{{"uri", uri}, {"subscribe", true}});
+  RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(caller, uri));
+  if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  Call call = make_call(caller, "resource", "resource:" + found->name, json::object{{"uri", uri}, {"subscribe", true}});
+  call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = uri;
   NobodyToAsk nobody;
   Conditions conditions{nobody, kResourceBudgetBytes, {}};
   Work<ReadResult> work = [&](const Recorded&) -> io::Task<ReadResult> {
-    if (watcher) RELAY_CO_CHECK(co_await watcher->watch(caller, uri));
+    for (Provider* provider : providers_) {
+      RELAY_CO_TRY(const bool taken, co_await provider->watch(caller, uri));
+      if (taken) break;
+    }
     co_return ReadResult{};
   };
-  RELAY_CO_TRY([[maybe_unused]] const ReadResult done, co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work)));
+  const auto done = co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
+  if (!done) co_return fail(done.error());
   co_return Result<void>{};
 }
 
+std::string GuardedBackend::view_of(const authority::Caller& caller, std::string_view uri) const {
+  for (const Provider* provider : providers_)
+    if (auto view = provider->find_view(caller, uri)) return *std::move(view);
+  return {};
+}
+
 void GuardedBackend::unwatch(const authority::Caller& caller, std::string_view uri) {
-  if (ResourceWatcher* watcher = find_watcher(uri)) watcher->unwatch(caller, uri);
+  for (Provider* provider : providers_) provider->unwatch(caller, uri);
 }
 
 void GuardedBackend::session_ended(const authority::Caller& caller) {
-  for (ResourceWatcher* watcher : watchers_) watcher->session_ended(caller);
+  for (Provider* provider : providers_) provider->session_ended(caller);
+}
+
+void GuardedBackend::want_log_level(protocol::LogLevel level) {
+  for (Provider* provider : providers_) provider->want_log_level(level);
 }
 
 }  // namespace relay::pipeline

@@ -107,11 +107,18 @@ void bound_structured(ToolResult& reply, std::size_t budget_bytes) {
   reply.is_error = true;
 }
 
+// Pictures and sound are not text: they are passed on whole or not at all.
+bool is_media(const protocol::RawContent& piece) {
+  const json::object* object = piece.json.value().if_object();
+  const auto type = object ? json::find_string(*object, "type") : std::nullopt;
+  return type == "image" || type == "audio";
+}
+
 std::size_t text_bytes(const std::vector<Content>& content) {
   std::size_t bytes = 0;
   for (const Content& piece : content) {
     if (const auto* text = std::get_if<TextContent>(&piece)) bytes += text->text.size();
-    if (const auto* raw = std::get_if<protocol::RawContent>(&piece)) bytes += raw->json.text().size();
+    if (const auto* raw = std::get_if<protocol::RawContent>(&piece); raw && !is_media(*raw)) bytes += raw->json.text().size();
   }
   return bytes;
 }
@@ -122,7 +129,7 @@ std::string joined_text(std::vector<Content>& content) {
   std::erase_if(content, [&](const Content& piece) {
     const auto* text = std::get_if<TextContent>(&piece);
     const auto* raw = std::get_if<protocol::RawContent>(&piece);
-    if (!text && !raw) return false;
+    if (!text && (!raw || is_media(*raw))) return false;
     if (!joined.empty()) joined += '\n';
     joined += text ? std::string_view(text->text) : raw->json.text();
     return true;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "pipeline/guarded_backend.h"
+#include "pipeline/provider.h"
 
 namespace relay::pipeline {
 
@@ -22,9 +22,43 @@ void Toolset::append_tools(const authority::Caller&, std::vector<protocol::Tool>
   for (const auto& entry : tools_) out.push_back(entry->guarded.tool);
 }
 
-std::shared_ptr<const ToolProvider::Entry> Toolset::find(const authority::Caller&, std::string_view name) const {
+std::shared_ptr<const Provider::Entry> Toolset::find(const authority::Caller&, std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;
+}
+
+void Toolset::append_resources(const authority::Caller&, std::vector<protocol::Resource>& out) const {
+  for (const GuardedResource& item : resources_)
+    if (!item.resource.uri.empty()) out.push_back(item.resource);
+}
+
+void Toolset::append_templates(const authority::Caller&, std::vector<protocol::ResourceTemplate>& out) const {
+  for (const GuardedResource& item : resources_)
+    if (item.resource.uri.empty()) out.push_back(item.resource_template);
+}
+
+std::optional<FoundResource> Toolset::find_resource(const authority::Caller&, std::string_view uri) const {
+  for (const GuardedResource& item : resources_) {
+    std::optional<mcp::Variables> variables;
+    if (item.resource.uri.empty()) variables = mcp::find_variables(item.resource_template.uri_template, uri);
+    if (!item.resource.uri.empty() && item.resource.uri == uri) variables.emplace();
+    if (!variables) continue;
+    auto read = [handler = item.handler, found = *std::move(variables)](mcp::Context& context, const Recorded& recorded) {
+      return handler(context, recorded, found);
+    };
+    return FoundResource{item.name, {}, std::move(read)};
+  }
+  return std::nullopt;
+}
+
+void Toolset::append_prompts(const authority::Caller&, std::vector<protocol::Prompt>& out) const {
+  for (const auto& item : prompts_) out.push_back(item->prompt);
+}
+
+std::shared_ptr<const GuardedPrompt> Toolset::find_prompt(const authority::Caller&, std::string_view name) const {
+  for (const auto& item : prompts_)
+    if (item->prompt.name == name) return item;
+  return nullptr;
 }
 
 }  // namespace relay::pipeline

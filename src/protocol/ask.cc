@@ -70,6 +70,25 @@ std::string write_params(const RootsRequest&, Revision) {
   return "{}";
 }
 
+bool is_url_mode(const json::object& params) {
+  return json::find_string(params, "mode") == "url";
+}
+
+// The eras spell an elicitation a little differently.
+bool is_of_another_revision(std::string_view key, Revision revision) {
+  if (key == "mode") return revision < Revision::v2025_11_25;
+  return key == "elicitationId" && era_of(revision) == Era::modern;
+}
+
+std::string write_params(const RawRequest& request, Revision revision) {
+  std::string out;
+  ObjectWriter writer(out);
+  for (const json::Member& member : json::split_object(request.params.text()))
+    if (!is_of_another_revision(member.key, revision)) writer.raw(member.key, member.text);
+  writer.finish();
+  return out;
+}
+
 Result<InputResponse> parse_elicit(const json::object& answer, const ElicitForm* form) {
   const auto action = json::find_string(answer, "action");
   ElicitResult result;
@@ -150,7 +169,8 @@ std::string_view method_of(const InputRequest& request) {
   return std::visit(Overloaded{[](const ElicitForm&) { return std::string_view("elicitation/create"); },
                                [](const ElicitUrl&) { return std::string_view("elicitation/create"); },
                                [](const SampleRequest&) { return std::string_view("sampling/createMessage"); },
-                               [](const RootsRequest&) { return std::string_view("roots/list"); }},
+                               [](const RootsRequest&) { return std::string_view("roots/list"); },
+                               [](const RawRequest& raw) { return std::string_view(raw.method); }},
                     request);
 }
 
@@ -158,19 +178,61 @@ std::string params_of(const InputRequest& request, Revision revision) {
   return std::visit([&](const auto& kind) { return write_params(kind, revision); }, request);
 }
 
+namespace {
+
+std::optional<json::object> need(bool has, json::object needed) {
+  return has ? std::nullopt : std::optional(std::move(needed));
+}
+std::optional<json::object> need_form(const ClientCapabilities& client) {
+  return need(client.elicitation_form, {{"elicitation", json::object{}}});
+}
+std::optional<json::object> need_url(const ClientCapabilities& client) {
+  return need(client.elicitation_url, {{"elicitation", json::object{{"url", json::object{}}}}});
+}
+std::optional<json::object> need_sampling(const ClientCapabilities& client, bool with_tools) {
+  if (!with_tools) return need(client.sampling, {{"sampling", json::object{}}});
+  return need(client.sampling_tools, {{"sampling", json::object{{"tools", json::object{}}}}});
+}
+std::optional<json::object> need_roots(const ClientCapabilities& client) {
+  return need(client.roots, {{"roots", json::object{}}});
+}
+
+const json::object& members_of(const RawRequest& request) {
+  static const json::object kNone;
+  const json::object* members = request.params.value().if_object();
+  return members ? *members : kNone;
+}
+
+std::optional<json::object> need_for(const RawRequest& request, const ClientCapabilities& client) {
+  const json::object& params = members_of(request);
+  if (request.method == "roots/list") return need_roots(client);
+  if (request.method == "sampling/createMessage") return need_sampling(client, params.contains("tools"));
+  return is_url_mode(params) ? need_url(client) : need_form(client);
+}
+
+Result<InputResponse> parse_raw(const RawRequest& request, const json::object& answer) {
+  Result<InputResponse> checked = fail(invalid(fmt::format("nobody knows how to answer {}", request.method)));
+  if (request.method == "roots/list") checked = parse_roots(answer);
+  if (request.method == "sampling/createMessage") checked = parse_sample(answer);
+  if (request.method == "elicitation/create") checked = parse_elicit(answer, nullptr);  // the form is its owner's to check
+  if (!checked) return checked;
+  return RawResponse{json::value(answer)};
+}
+
+}  // namespace
+
 std::optional<json::object> missing_capability(const InputRequest& request, const ClientCapabilities& client) {
-  const auto need = [](bool has, json::object needed) { return has ? std::nullopt : std::optional(std::move(needed)); };
-  return std::visit(
-      Overloaded{[&](const ElicitForm&) { return need(client.elicitation_form, {{"elicitation", json::object{}}}); },
-                 [&](const ElicitUrl&) {
-                   return need(client.elicitation_url, {{"elicitation", json::object{{"url", json::object{}}}}});
-                 },
-                 [&](const SampleRequest& sample) {
-                   if (sample.tools.empty()) return need(client.sampling, {{"sampling", json::object{}}});
-                   return need(client.sampling_tools, {{"sampling", json::object{{"tools", json::object{}}}}});
-                 },
-                 [&](const RootsRequest&) { return need(client.roots, {{"roots", json::object{}}}); }},
-      request);
+  return std::visit(Overloaded{[&](const ElicitForm&) { return need_form(client); },
+                               [&](const ElicitUrl&) { return need_url(client); },
+                               [&](const SampleRequest& sample) { return need_sampling(client, !sample.tools.empty()); },
+                               [&](const RootsRequest&) { return need_roots(client); },
+                               [&](const RawRequest& raw) { return need_for(raw, client); }},
+                    request);
+}
+
+RpcError missing_capability_error(json::object required) {
+  return {code::kMissingCapability, "the client did not declare a capability that this request needs",
+          json::object{{"requiredCapabilities", std::move(required)}}};
 }
 
 Result<InputResponse> parse_answer(const InputRequest& request, const json::value& answer) {
@@ -179,7 +241,8 @@ Result<InputResponse> parse_answer(const InputRequest& request, const json::valu
   return std::visit(Overloaded{[&](const ElicitForm& form) { return parse_elicit(*members, &form); },
                                [&](const ElicitUrl&) { return parse_elicit(*members, nullptr); },
                                [&](const SampleRequest&) { return parse_sample(*members); },
-                               [&](const RootsRequest&) { return parse_roots(*members); }},
+                               [&](const RootsRequest&) { return parse_roots(*members); },
+                               [&](const RawRequest& raw) { return parse_raw(raw, *members); }},
                     request);
 }
 

@@ -12,6 +12,7 @@
 
 #include "protocol/capabilities.h"
 #include "protocol/content.h"
+#include "protocol/jsonrpc.h"
 #include "protocol/tool.h"
 
 namespace relay::protocol {
@@ -44,8 +45,13 @@ struct SampleRequest {
   json::object metadata;
 };
 struct RootsRequest {};
+/// A question from elsewhere, passed on as it was asked: an upstream server's. One of the three methods above.
+struct RawRequest {
+  std::string method;
+  JsonText params;
+};
 
-using InputRequest = std::variant<ElicitForm, ElicitUrl, SampleRequest, RootsRequest>;
+using InputRequest = std::variant<ElicitForm, ElicitUrl, SampleRequest, RootsRequest, RawRequest>;
 
 /// One question of a round. The key names its answer on the wire in the modern era; empty: one is made up.
 struct Ask {
@@ -75,7 +81,12 @@ struct RootsResult {
   std::vector<Root> roots;
 };
 
-using InputResponse = std::variant<ElicitResult, SampleResult, RootsResult>;
+/// The answer to a RawRequest: checked, and passed on as it was given.
+struct RawResponse {
+  json::value result;
+};
+
+using InputResponse = std::variant<ElicitResult, SampleResult, RootsResult, RawResponse>;
 
 std::string_view name_of(ElicitAction action);
 /// "elicitation/create", "sampling/createMessage" or "roots/list".
@@ -84,6 +95,8 @@ std::string_view method_of(const InputRequest& request);
 std::string params_of(const InputRequest& request, Revision revision);
 /// What the client has to have declared; nothing when it has.
 std::optional<json::object> missing_capability(const InputRequest& request, const ClientCapabilities& client);
+/// The error of the modern era for such a question.
+RpcError missing_capability_error(json::object required);
 /// The answer, of the type that belongs to the request. A form's content is checked against its schema.
 Result<InputResponse> parse_answer(const InputRequest& request, const json::value& answer);
 

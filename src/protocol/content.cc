@@ -110,6 +110,7 @@ void append_json(std::string& out, const ResourceContents& contents) {
 }
 
 void append_json(std::string& out, const Resource& resource, Revision revision) {
+  if (resource.raw) return append_with_text(out, *resource.raw, "uri", resource.uri);
   ObjectWriter writer(out);
   write_resource_members(writer, resource, revision);
   writer.finish();

@@ -46,6 +46,9 @@ struct Resource {
   Annotations annotations;
   std::vector<Icon> icons;
   json::object meta;
+  /// An entry of somebody else's list, passed on byte for byte; the fields above are then only looked at, except for the
+  /// uri, which replaces the one in it.
+  std::optional<JsonText> raw;
 };
 
 struct TextContent {

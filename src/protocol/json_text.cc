@@ -1,5 +1,7 @@
 #include "protocol/json_text.h"
 
+#include "protocol/json_writer.h"
+
 #include <optional>
 
 namespace relay::protocol {
@@ -31,6 +33,14 @@ std::string_view JsonText::text() const {
 const json::value& JsonText::value() const {
   if (!shared_->parsed) shared_->parsed = boost::json::parse(shared_->text);
   return *shared_->parsed;
+}
+
+void append_with_text(std::string& out, const JsonText& object, std::string_view key, std::string_view text) {
+  ObjectWriter writer(out);
+  writer.text(key, text);
+  for (const json::Member& member : json::split_object(object.text()))
+    if (member.key != key) writer.raw(member.key, member.text);
+  writer.finish();
 }
 
 }  // namespace relay::protocol

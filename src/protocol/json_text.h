@@ -31,4 +31,7 @@ class JsonText {
   std::shared_ptr<Shared> shared_;
 };
 
+/// The members of an object as they are, with one of them replaced by a text; it comes first.
+void append_with_text(std::string& out, const JsonText& object, std::string_view key, std::string_view text);
+
 }  // namespace relay::protocol

@@ -32,6 +32,7 @@ void write_icons(ObjectWriter& writer, const std::vector<Icon>& icons, Revision 
 }  // namespace
 
 void append_json(std::string& out, const ResourceTemplate& item, Revision revision) {
+  if (item.raw) return append_with_text(out, *item.raw, "uriTemplate", item.uri_template);
   ObjectWriter writer(out);
   writer.text("uriTemplate", item.uri_template);
   writer.text("name", item.name);
@@ -45,6 +46,7 @@ void append_json(std::string& out, const ResourceTemplate& item, Revision revisi
 }
 
 void append_json(std::string& out, const Prompt& item, Revision revision) {
+  if (item.raw) return append_with_text(out, *item.raw, "name", item.name);
   ObjectWriter writer(out);
   writer.text("name", item.name);
   if (revision >= Revision::v2025_06_18) writer.text_if("title", item.title);

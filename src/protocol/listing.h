@@ -21,6 +21,7 @@ struct ResourceTemplate {
   Annotations annotations;
   std::vector<Icon> icons;
   json::object meta;
+  std::optional<JsonText> raw;  // as in Resource; uri_template replaces the one in it
 };
 
 struct PromptArgument {
@@ -37,6 +38,7 @@ struct Prompt {
   std::vector<PromptArgument> arguments;
   std::vector<Icon> icons;
   json::object meta;
+  std::optional<JsonText> raw;  // as in Tool; name replaces the one in it
 };
 
 struct PromptMessage {

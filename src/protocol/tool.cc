@@ -44,11 +44,14 @@ bool fits(const JsonText& output_schema, Revision revision) {
   return root && json::find_string(*root, "type") == "object";
 }
 
-void append_renamed(std::string& out, const Tool& tool) {
+// What a legacy client would choke on is left out: an output schema that is no object.
+void append_renamed(std::string& out, const Tool& tool, Revision revision) {
+  const bool whole = !tool.output_schema || fits(*tool.output_schema, revision);
+  if (whole) return append_with_text(out, *tool.raw, "name", tool.name);
   ObjectWriter writer(out);
   writer.text("name", tool.name);
   for (const json::Member& member : json::split_object(tool.raw->text()))
-    if (member.key != "name") writer.raw(member.key, member.text);
+    if (member.key != "name" && member.key != "outputSchema") writer.raw(member.key, member.text);
   writer.finish();
 }
 
@@ -77,7 +80,7 @@ ToolResult ToolResult::value(json::value structured) {
 }
 
 void append_json(std::string& out, const Tool& tool, Revision revision) {
-  if (tool.raw) return append_renamed(out, tool);
+  if (tool.raw) return append_renamed(out, tool, revision);
   ObjectWriter writer(out);
   writer.text("name", tool.name);
   if (revision >= Revision::v2025_06_18) writer.text_if("title", tool.title);

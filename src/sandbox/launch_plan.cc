@@ -24,6 +24,7 @@ std::string_view name_of(Wall wall) {
     case Wall::ipc_namespace: return "ipc_namespace";
     case Wall::uts_namespace: return "uts_namespace";
     case Wall::empty_root: return "empty_root";
+    case Wall::private_root: return "private_root";
     case Wall::unprivileged_user: return "unprivileged_user";
     case Wall::no_capabilities: return "no_capabilities";
     case Wall::no_new_privileges: return "no_new_privileges";
@@ -58,6 +59,14 @@ LaunchPlan make_zygote_plan(WallLevel level) {
   plan.limits.stack_bytes = limits::kRunStackBytes;
   plan.limits.cpu = limits::kRunCpuMax;
   plan.filter = "engine";
+  return plan;
+}
+
+LaunchPlan make_cage_walls() {
+  LaunchPlan plan;
+  plan.walls = {Wall::user_namespace,  Wall::pid_namespace,     Wall::mount_namespace, Wall::network_namespace, Wall::ipc_namespace,
+                Wall::uts_namespace,   Wall::private_root,      Wall::no_capabilities, Wall::no_new_privileges, Wall::system_call_filter};
+  plan.filter = "server";
   return plan;
 }
 

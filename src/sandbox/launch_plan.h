@@ -27,6 +27,7 @@ enum class Wall : std::uint8_t {
   ipc_namespace,
   uts_namespace,
   empty_root,         // pivot_root into an empty, read-only tmpfs
+  private_root,       // pivot_root into a tree of the system's programs and the declared paths, for a cage
   unprivileged_user,  // nobody, also when relay runs as root
   no_capabilities,    // none held, none obtainable
   no_new_privileges,
@@ -34,7 +35,7 @@ enum class Wall : std::uint8_t {
   // around each child
   own_socket_only,  // every other descriptor is closed
   resource_limits,
-  system_call_filter,  // an allow-list; anything else kills the process
+  system_call_filter,  // "engine" is an allow-list that kills; "server" a deny-list that refuses
 };
 
 std::string_view name_of(Wall wall);
@@ -65,6 +66,8 @@ struct LaunchPlan {
 
 /// The plan for a zygote and its children at this level.
 LaunchPlan make_zygote_plan(WallLevel level);
+/// The walls around an upstream server in a cage (cage_plan.h says what is inside). There is no weaker level.
+LaunchPlan make_cage_walls();
 
 bool has(const LaunchPlan& plan, Wall wall);
 json::object to_json(const LaunchPlan& plan);

@@ -45,17 +45,23 @@ Result<void> write_proc(pid_t pid, std::string_view name, const std::string& tex
   return {};
 }
 
-// As root two ids: root, to read the runtime's files while booting, and nobody, to become afterwards. A user may map
-// only itself, and gets no say over groups.
-Result<void> map_ids(pid_t pid) {
+// A user may map only itself, and gets no say over groups.
+Result<void> map_one_id(pid_t pid, unsigned user_inside, unsigned group_inside) {
+  RELAY_CHECK(write_proc(pid, "setgroups", "deny"));
+  RELAY_CHECK(write_proc(pid, "uid_map", fmt::format("{} {} 1\n", user_inside, ::geteuid())));
+  return write_proc(pid, "gid_map", fmt::format("{} {} 1\n", group_inside, ::getegid()));
+}
+
+// A plan that ends as nobody needs two ids as root: root, to read the runtime's files while booting, and nobody, to become
+// afterwards. One that does not keeps the user's own id, and with it the user's own files.
+Result<void> map_ids(pid_t pid, const LaunchPlan& plan) {
+  if (!has(plan, Wall::unprivileged_user)) return map_one_id(pid, ::geteuid(), ::getegid());
   if (::geteuid() == 0) {
     const std::string map = fmt::format("0 0 1\n{0} {0} 1\n", kNobody);
     RELAY_CHECK(write_proc(pid, "uid_map", map));
     return write_proc(pid, "gid_map", map);
   }
-  RELAY_CHECK(write_proc(pid, "setgroups", "deny"));
-  RELAY_CHECK(write_proc(pid, "uid_map", fmt::format("{} {} 1\n", kNobody, ::geteuid())));
-  return write_proc(pid, "gid_map", fmt::format("{} {} 1\n", kNobody, ::getegid()));
+  return map_one_id(pid, kNobody, kNobody);
 }
 
 void end_child(pid_t pid) {
@@ -80,7 +86,7 @@ Result<pid_t> fork_into_namespaces(const LaunchPlan& plan) {
     return 0;
   }
   if (flags & CLONE_NEWUSER) {
-    if (Result<void> result = map_ids(pid); !result) {
+    if (Result<void> result = map_ids(pid, plan); !result) {
       end_child(pid);
       return fail(std::move(result.error()));
     }

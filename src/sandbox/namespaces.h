@@ -15,7 +15,7 @@ namespace relay::sandbox {
 inline constexpr unsigned kNobody = 65534;
 
 /// Forks a child into the plan's new namespaces: it is process 1 there, holds every capability there, and goes on only
-/// after its ids are mapped. Returns 0 in the child and its pid in the parent, like fork. A level without namespaces forks plainly.
+/// after its ids are mapped (to nobody, or to the user's own when the plan has no unprivileged_user). Returns 0 in the child and its pid in the parent, like fork. A level without namespaces forks plainly.
 Result<pid_t> fork_into_namespaces(const LaunchPlan& plan);
 
 /// An empty read-only root with nothing mounted below it; needs the mount namespace.

@@ -14,6 +14,7 @@
 #include <seccomp.h>
 
 #include "base/fd.h"
+#include "sandbox/server_calls.h"
 
 namespace relay::sandbox {
 namespace {
@@ -78,10 +79,11 @@ Result<std::vector<sock_filter>> export_program(scmp_filter_ctx context) {
 }  // namespace
 
 Result<SystemCallFilter> SystemCallFilter::compile(std::string_view name) {
-  if (name != "engine") return fail(internal(fmt::format("there is no system call list named {}", name)));
-  const Context context(seccomp_init(SCMP_ACT_KILL_PROCESS), seccomp_release);
+  if (name != "engine" && name != "server") return fail(internal(fmt::format("there is no system call list named {}", name)));
+  const bool is_engine = name == "engine";
+  const Context context(seccomp_init(is_engine ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ALLOW), seccomp_release);
   if (!context) return fail(internal("wall system_call_filter: libseccomp gives no context"));
-  RELAY_CHECK(add_rules(context.get()));
+  RELAY_CHECK(is_engine ? add_rules(context.get()) : add_server_rules(context.get()));
   SystemCallFilter filter;
   RELAY_TRY(filter.program_, export_program(context.get()));
   return filter;

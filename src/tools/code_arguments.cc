@@ -15,6 +15,7 @@ std::string text(const json::object& object, std::string_view key) {
   R"("session":{"type":"string","maxLength":64,"description":"keep variables for the next call of that name"},)"          \
   R"("reset":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1},)"                                              \
   R"("policy":{"type":"object","description":"narrower network, filesystem, limits"},)"                                   \
+  R"("servers":{"type":"array","items":{"type":"string"},"description":"MCP servers it may call"},)"                      \
   R"("executor":{"enum":["local","browser"]}}})"
 
 constexpr std::string_view kJsSchema = RELAY_CODE_SCHEMA(
@@ -59,6 +60,10 @@ CodeArguments read_code_arguments(const json::object& arguments, executors::Lang
   if (json::find_bool(arguments, "reset").value_or(false)) out.session_start = executors::SessionStart::reset;
   if (const auto timeout = json::find_int(arguments, "timeoutMs")) out.timeout = std::chrono::milliseconds(*timeout);
   out.executor = text(arguments, "executor");
+  if (const json::array* servers = json::find_array(arguments, "servers")) {
+    out.servers.emplace();
+    for (const json::value& name : *servers) out.servers->emplace_back(name.as_string());
+  }
   return out;
 }
 
@@ -66,7 +71,7 @@ std::string code_policy_text(const json::object& arguments) {
   std::string out;
   for (const std::string_view key : {"code", "stdin"})
     if (const auto part = json::find_string(arguments, key)) out.append(*part).push_back('\n');
-  for (const std::string_view key : {"args", "env", "npm", "pip"})
+  for (const std::string_view key : {"args", "env", "npm", "pip", "servers"})
     if (const json::value* part = json::find(arguments, key)) out.append(json::write(*part)).push_back('\n');
   return out;
 }

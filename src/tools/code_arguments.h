@@ -26,6 +26,7 @@ struct CodeArguments {
   executors::SessionStart session_start = executors::SessionStart::keep;
   std::optional<std::chrono::milliseconds> timeout;
   std::string executor;   // "local", "browser" or empty
+  std::optional<std::vector<std::string>> servers;  // upstream servers that the run may call; nothing: not said
 };
 
 CodeArguments read_code_arguments(const json::object& arguments, executors::Language language);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "codemode/inner_context.h"
 
 namespace relay::tools {
 namespace {
@@ -15,6 +16,11 @@ using protocol::ToolResult;
 constexpr std::string_view kDescription =
     "Run {0} in a fresh sandbox; returns stdout, stderr and the value of the last expression. Top-level await works. Files: /tmp, /out "
     "(kept, listed as artifacts), /host/<mount>. display(path|bytes) returns an image.{1}";
+
+// The same few words whatever there is behind them: what servers offer is found by asking, and costs nobody else.
+constexpr std::string_view kServersInJs = " MCP servers: await mcp.<server>.<tool>({...}); find tools with mcp.search(\"words\") or in /mcps.";
+constexpr std::string_view kServersInPy = " MCP servers: mcp_<server>.<tool>(...); find tools with mcp.runtime.search_tool_docs_sync(\"words\") or in /mcps.";
+
 
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
 class StreamingObserver final : public executors::RunObserver {
@@ -37,11 +43,11 @@ class StreamingObserver final : public executors::RunObserver {
   double steps_ = 0;
 };
 
-executors::RunRequest make_request(const CodeWorld& world, capsule::Capsule capsule, CodeRun run, const RunPolicy& policy) {
+executors::RunRequest make_request(const CodeWorld& world, SealedRun sealed, CodeRun run, const RunPolicy& policy) {
   executors::RunRequest request;
   request.run_id = make_id(world.random, "run_");
-  request.capsule = std::move(capsule);
-  request.key = world.capsules.keys().current().public_key().spki_base64();
+  request.capsule = std::move(sealed.capsule);
+  request.key = std::move(sealed.key);
   request.stdin_bytes = std::move(run.arguments.stdin_text);
   if (!run.arguments.session.empty()) request.session = executors::SessionKey{run.principal, run.arguments.session};
   request.session_start = run.arguments.session_start;
@@ -85,7 +91,7 @@ io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& wo
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
   const json::object& arguments = recorded.call().args.as_object();
-  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal, recorded.call().caller.session_id};
+  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal, {}, &context, recorded.call().caller.session_id};
   if (run.arguments.executor == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);
@@ -93,11 +99,21 @@ io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Lang
   co_return run_result(finished);
 }
 
+// Code becomes a capsule here; one that was sealed before stays what it is.
+io::Task<SealedRun> seal(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
+  if (run.sealed) co_return *run.sealed;
+  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages, co_await resolve_packages(world, run, std::move(network), observer));
+  RELAY_CO_TRY(capsule::Capsule built, world.capsules.build(make_build(run, policy, std::move(packages))));
+  if (world.keep_capsule) world.keep_capsule(built);
+  co_return SealedRun{std::move(built), world.capsules.keys().current().public_key().spki_base64()};
+}
+
 protocol::Tool describe_tool(Language language) {
   const bool js = language == Language::js;
   protocol::Tool tool;
   tool.name = js ? "run_js" : "run_py";
   tool.description = fmt::format(fmt::runtime(kDescription), js ? "JavaScript (ES modules)" : "Python 3.14", js ? " fetch for allowed hosts." : "");
+  tool.description += js ? kServersInJs : kServersInPy;
   tool.input_schema = protocol::JsonText::trusted(std::string(code_input_schema(language)));
   tool.output_schema = protocol::JsonText::trusted(std::string(code_output_schema()));
   tool.annotations.open_world = false;
@@ -107,16 +123,47 @@ protocol::Tool describe_tool(Language language) {
 
 }  // namespace
 
+namespace {
+
+/// The servers of one run. However the run ends, whatever still comes from its guest finds them closed.
+class OpenServers {
+ public:
+  static Result<OpenServers> open(const CodeWorld& world, const authority::Recorded& recorded, const CodeRun& run) {
+    OpenServers opened;
+    if (!world.code_mode) return opened;
+    mcp::Context* context = run.context;
+    if (!context) {
+      opened.bare_ = std::make_shared<codemode::BareContext>(recorded.call().caller, world.loop);
+      context = opened.bare_.get();
+    }
+    RELAY_TRY(opened.servers_, world.code_mode->open_run(*context, recorded.call().request_id, run.arguments.servers));
+    return opened;
+  }
+  OpenServers(OpenServers&&) = default;
+  OpenServers& operator=(OpenServers&&) = delete;
+  ~OpenServers() {
+    if (servers_) servers_->close();
+  }
+  [[nodiscard]] const std::shared_ptr<codemode::RunServers>& servers() const { return servers_; }
+  [[nodiscard]] json::array listing() const { return servers_ ? servers_->listing() : json::array(); }
+
+ private:
+  OpenServers() = default;
+  std::shared_ptr<codemode::BareContext> bare_;
+  std::shared_ptr<codemode::RunServers> servers_;
+};
+
+}  // namespace
+
 io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run, executors::RunObserver& observer) {
   RELAY_CO_TRY(NarrowedPolicy narrowed, narrow(world.policy, run.arguments.policy));
   RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, run, narrowed.policy));
   auto network = make_network(world, recorded, narrowed.policy);
-  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages, co_await resolve_packages(world, run, network, observer));
-  RELAY_CO_TRY(capsule::Capsule sealed, world.capsules.build(make_build(run, narrowed.policy, std::move(packages))));
-  if (world.keep_capsule) world.keep_capsule(sealed);
-
-  auto host = std::make_shared<RunHost>(world.pool, std::move(tree), std::move(network));
+  RELAY_CO_TRY(SealedRun sealed, co_await seal(world, run, narrowed.policy, network, observer));
+  RELAY_CO_TRY(const OpenServers servers, OpenServers::open(world, recorded, run));
+  auto host = std::make_shared<RunHost>(world.pool, std::move(tree), std::move(network), servers.servers());
   executors::RunRequest request = make_request(world, std::move(sealed), std::move(run), narrowed.policy);
+  request.servers = servers.listing();
   FinishedRun finished;
   finished.run_id = request.run_id;
   finished.notes = std::move(narrowed.notes);

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "capsule/builder.h"
 #include "capsule/packages.h"
+#include "codemode/code_mode.h"
 #include "executors/local_executor.h"
 #include "io/thread_pool.h"
 #include "pipeline/guarded_backend.h"
@@ -31,13 +32,22 @@ struct CodeWorld {
   capsule::Packages& packages;
   std::function<void(const fetch::Refusal&, const authority::Call& run)> on_refusal;  // for the audit log; may be empty
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
+  codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
+};
+
+/// A capsule that was sealed before, and the public key (SPKI DER, base64) that its signature belongs to.
+struct SealedRun {
+  capsule::Capsule capsule;
+  std::string key;
 };
 
 /// One run, whoever asks for it: a tool call or the command line.
 struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
-  std::string principal;            // whose named sessions and workspace
+  std::string principal;  // whose named sessions and workspace
+  std::optional<SealedRun> sealed;  // instead of code and packages; its policy is the override
+  mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
   std::string client_session = {};  // the MCP session, which may have a workspace of its own
 };
 

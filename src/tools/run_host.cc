@@ -58,7 +58,7 @@ io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream& stream) 
     json::object end{{"eof", true}};
     co_return HostReply{.result = std::move(end), .body = {}, .failure = {}};
   }
-  if (call.op.starts_with("mcp.")) co_return mcp_call(call);
+  if (codemode::RunServers::handles(call.op)) co_return co_await mcp_call(std::move(call));
   co_return failure("ValidationError", fmt::format("unknown operation \"{}\"", utf8_prefix(call.op, 64)));
 }
 
@@ -93,11 +93,11 @@ io::Task<HostReply> RunHost::display(HostCall call) {
   co_return HostReply{};
 }
 
-// There are no upstream servers behind this door: discovery finds nothing, and a call says so.
-HostReply RunHost::mcp_call(const HostCall& call) {
-  if (call.op == "mcp.servers") return {.result = json::object{{"servers", json::array()}}, .body = {}, .failure = {}};
-  if (call.op == "mcp.search") return {.result = json::object{{"results", json::array()}}, .body = {}, .failure = {}};
-  return failure("NotFound", fmt::format("no MCP server named \"{}\" is available to this run", utf8_prefix(argument(call, "server"), 64)));
+io::Task<HostReply> RunHost::mcp_call(HostCall call) {
+  if (!servers_) co_return failure("NotFound", "there are no MCP servers in this run");
+  auto answer = co_await servers_->perform(std::move(call.op), std::move(call.args), std::move(call.args_text));
+  if (!answer) co_return failure(std::string(answer.error().face().type), answer.error().message);
+  co_return HostReply{.result = nullptr, .body = {}, .failure = {}, .result_text = *std::move(answer)};
 }
 
 io::Task<std::vector<Artifact>> RunHost::artifacts() {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codemode/run_servers.h"
 #include "executors/run.h"
 #include "io/thread_pool.h"
 #include "protocol/content.h"
@@ -26,8 +27,13 @@ class RunNetwork {
 
 class RunHost final : public executors::HostCalls {
  public:
-  RunHost(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree, std::shared_ptr<RunNetwork> network)
-      : pool_(pool), tree_(std::move(tree)), files_(std::make_shared<vfs::GuestFiles>(tree_)), network_(std::move(network)) {}
+  /// `servers` may be null: then there are none.
+  RunHost(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree, std::shared_ptr<RunNetwork> network, std::shared_ptr<codemode::RunServers> servers)
+      : pool_(pool),
+        tree_(std::move(tree)),
+        files_(std::make_shared<vfs::GuestFiles>(tree_)),
+        network_(std::move(network)),
+        servers_(std::move(servers)) {}
 
   io::Task<executors::HostReply> call(executors::HostCall call, executors::HostStream& stream) override;
 
@@ -39,13 +45,14 @@ class RunHost final : public executors::HostCalls {
  private:
   io::Task<executors::HostReply> file_call(executors::HostCall call);
   io::Task<executors::HostReply> display(executors::HostCall call);
-  static executors::HostReply mcp_call(const executors::HostCall& call);
+  io::Task<executors::HostReply> mcp_call(executors::HostCall call);
   void note_output(std::string_view path);
 
   io::ThreadPool& pool_;
   std::shared_ptr<vfs::Tree> tree_;
   std::shared_ptr<vfs::GuestFiles> files_;
   std::shared_ptr<RunNetwork> network_;
+  std::shared_ptr<codemode::RunServers> servers_;
   std::set<std::string, std::less<>> outputs_;
   std::vector<protocol::Content> displayed_;
   std::size_t displayed_bytes_ = 0;

@@ -30,6 +30,8 @@ class Exchange {
 
   /// Who asks: exchanges of one session may share a connection's questions, those of different ones never.
   [[nodiscard]] virtual std::string_view session() const = 0;
+  /// On whose behalf. A question is never put to another principal than the one whose request raised it.
+  [[nodiscard]] virtual std::string_view principal() const { return session(); }
   /// What our side can answer. A modern server is told exactly this.
   [[nodiscard]] virtual const protocol::ClientCapabilities& client() const = 0;
   /// Nothing: no log messages wanted.
@@ -39,6 +41,8 @@ class Exchange {
   virtual void log(protocol::LogLevel level, std::string_view logger, json::value data) = 0;
   /// The answers are results, in the order of the questions. An Error means that our side does not answer.
   virtual io::Task<std::vector<protocol::JsonText>> ask(std::vector<Question> questions) = 0;
+  /// The server asked something that our side did not declare to answer; it was told so.
+  virtual void cannot_answer(const Question& question) { (void)question; }
   /// The server made a task of the request; the answer is its result, later.
   virtual void became_task() = 0;
 };

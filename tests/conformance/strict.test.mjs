@@ -101,7 +101,10 @@ test('bodies that are no messages are refused, and the server lives on', async (
   assert.deepEqual(await post('{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}'), [400, -32600]);
   assert.deepEqual(await post('{"jsonrpc":"2.0","id":{},"method":"ping"}'), [400, -32600]);
   assert.deepEqual(await post(`{"jsonrpc":"2.0","id":"${'x'.repeat(10_000)}","method":"ping"}`), [400, -32600]);
+  for (const id of ['1e400', '-1e400', '1.5', 'true', 'null', '[1]', `"${'x'.repeat(10_000)}"`, '9'.repeat(400)])
+    assert.deepEqual(await post(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`), [400, id.includes('e400') ? -32700 : -32600], id.slice(0, 20));
   assert.deepEqual(await post('{"jsonrpc":"2.0","id":1,"method":7}'), [400, -32600]);
+  assert.deepEqual(await post('{"jsonrpc":2,"id":1,"method":"ping"}'), [400, -32600]);
   assert.deepEqual(await post('{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}'), [400, -32600]);
   assert.deepEqual(await post('[]'), [400, -32600]);
   assert.equal((await request(endpoint, { method: 'POST', headers: { ...headers, 'content-type': 'text/plain' }, body: '{}' })).status, 415);
@@ -190,6 +193,15 @@ test('answers to requests never sent change nothing', async () => {
   assert.equal((await legacyCall(session, 'echo', { message: 'fine' })).result.content[0].text, 'fine');
 });
 
+test('a client may tell of progress that nobody asked about, at any time', async () => {
+  const session = await initialize(endpoint);
+  for (const progressToken of ['relay-1', 1, 'x', {}, null]) {
+    const answer = await legacyPost(endpoint, { method: 'notifications/progress', params: { progressToken, progress: 1e308 } }, { session });
+    assert.equal(answer.status, 202, JSON.stringify(progressToken));
+  }
+  assert.equal((await legacyCall(session, 'echo', { message: 'fine' })).result.content[0].text, 'fine');
+});
+
 test('an id that is in use is refused, and free again afterwards', async () => {
   const session = await initialize(endpoint);
   const slow = legacyCall(session, 'sleep', { ms: 600 }, 9);
@@ -212,19 +224,55 @@ test('no progress and no log after the end, none without asking', async () => {
   assert.equal(quiet.length, 1);
 });
 
-test('a closed connection ends a modern task-less call and not a legacy one', async () => {
+// Sends a call and gives the means to break its connection off.
+function abandonable(options) {
+  const sent = http.request(endpoint, { method: 'POST', agent: false, headers: options.headers });
+  sent.on('error', () => {});
+  sent.on('response', (answer) => answer.on('error', () => {}).resume());
+  sent.end(options.body);
+  return { breakOff: () => sent.destroy() };
+}
+const fateOf = async (name) => (await call('sleep_fate', { name })).result.content[0].text;
+const fateBecomes = (name, fate) => until(`${name} to be ${fate}`, async () => (await fateOf(name)) === fate);
+const legacyHeaders = (session) => ({
+  'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25', 'content-type': 'application/json', accept: 'application/json, text/event-stream',
+});
+
+test('a modern call is cancelled when its connection closes', async () => {
+  const one = abandonable(modernRequest('tools/call', { name: 'sleep', arguments: { ms: 60_000, name: 'modern' } }));
+  await fateBecomes('modern', 'asleep');
+  one.breakOff();
+  await fateBecomes('modern', 'cancelled');
+});
+
+test('a legacy call runs to its end when its connection closes', async () => {
   const session = await initialize(endpoint);
-  const abandoned = legacyPost(endpoint, { id: 77, method: 'tools/call', params: { name: 'sleep', arguments: { ms: 500 } } }, { session });
-  abandoned.catch(() => {});
-  await sleep(100);
-  const still = await legacyCall(session, 'echo', { message: 'x' }, 77);
-  assert.equal(still.error.code, -32600, 'it still runs under its id');
-  await abandoned;
+  const params = { name: 'sleep', arguments: { ms: 1500, name: 'legacy' } };
+  const one = abandonable({ headers: legacyHeaders(session), body: JSON.stringify({ jsonrpc: '2.0', id: 77, method: 'tools/call', params }) });
+  await fateBecomes('legacy', 'asleep');
+  one.breakOff();
+  assert.equal((await legacyCall(session, 'echo', { message: 'x' }, 77)).error.code, -32600, 'it still runs under its id');
+  await fateBecomes('legacy', 'slept');
+  assert.equal((await legacyCall(session, 'echo', { message: 'x' }, 77)).result.content[0].text, 'x', 'its id is free');
+});
+
+test('what a legacy call said after its connection broke is there for the client that comes back', async () => {
+  const session = await initialize(endpoint);
+  const params = { name: 'test_tool_with_progress', arguments: {}, _meta: { progressToken: 'p' } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 78, method: 'tools/call', params });
+  const broken = await openStream(endpoint, { method: 'POST', headers: legacyHeaders(session), body });
+  await until('the first event', () => /^id: (\S+)$/m.test(broken.text));
+  broken.close();
+  const last = /^id: (\S+)$/m.exec(broken.text)[1];
+  const resumed = await openStream(endpoint, { headers: { 'mcp-session-id': session, 'last-event-id': last } });
+  await until('the answer', () => resumed.text.includes('progress done'));
+  assert.ok(!resumed.text.includes(`id: ${last}\n`), 'nothing twice');
+  resumed.close();
 });
 
 test('a polled call is resumed with Last-Event-ID', async () => {
   const session = await initialize(endpoint);
-  const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25', 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const headers = legacyHeaders(session);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'test_reconnection', arguments: {} } });
   const first = await openStream(endpoint, { method: 'POST', headers, body });
   assert.equal(await first.ended, 'complete');

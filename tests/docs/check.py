@@ -14,6 +14,8 @@ def schema_keys(schema, path=""):
             continue
         here = f"{path}.{key}" if path else key
         if "properties" in value:
+            if value["type"] != "object":  # an object or something shorter
+                yield here
             yield from schema_keys(value, here)
         elif value.get("type") == "array" and value["items"].get("type") == "object":
             yield here + "[]"

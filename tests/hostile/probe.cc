@@ -23,8 +23,7 @@ std::string attempt_named(std::string_view name) {
 
 class Probe final : public Engine {
  public:
-  Result<void> warm_up() override { return {}; }
-
+  Result<void> rehearse() override { return {}; }
   Result<void> serve(RunSocket& socket, StartHook on_start) override {
     for (;;) {
       RELAY_TRY(const auto frame, socket.receive(-1));

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "cheap_fork.h"
 #include "v8_host.h"
 #include "worker.h"
 
@@ -11,16 +12,26 @@ namespace {
 
 using namespace relay::zygote;
 
-constexpr int kWarmUpRounds = 8;
+// The first rounds compile; collecting garbage afterwards also forgets what V8 has learnt about types, so the second rounds teach
+// it again and let it optimise; the last one maps the pages that a run needs.
+constexpr int kRoundsBeforeCollection = 3;
+constexpr int kRoundsAfterCollection = 30;
+
+relay::Result<void> practise(V8Host& host, int rounds) {
+  for (int round = 0; round < rounds; ++round) RELAY_CHECK(host.practise());
+  return {};
+}
 
 relay::Result<std::unique_ptr<Engine>> boot(const Options& options) {
   const V8Options engine{.bundle = options.runtime_dir + "/zygote-" + options.kind + ".js",
                          .runtime_dir = options.runtime_dir,
                          .cache = options.mode == Mode::make_cache ? CacheUse::make : CacheUse::read};
   RELAY_TRY(V8Host host, V8Host::boot(engine));
-  // What runs often is compiled here, once, instead of in every child.
-  for (int round = 0; round < kWarmUpRounds; ++round) RELAY_CHECK(host.warm_up());
+  RELAY_CHECK(practise(host, kRoundsBeforeCollection));
   host.settle();
+  RELAY_CHECK(practise(host, kRoundsAfterCollection));
+  forget_program_pages();
+  RELAY_CHECK(practise(host, 1));
   return std::make_unique<V8Host>(std::move(host));
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kReadBytes = 64 * limits::kKiB;
+// A page or two: a frame that is longer says so in its first bytes, and then gets the room it needs.
+constexpr std::size_t kReadBytes = 8 * limits::kKiB;
 
 double ms_until(steady_clock::time_point deadline) {
   return std::chrono::duration<double, std::milli>(deadline - steady_clock::now()).count();

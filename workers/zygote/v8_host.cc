@@ -144,16 +144,26 @@ void V8Host::settle() {
   state_->isolate->LowMemoryNotification();
 }
 
-Result<void> V8Host::warm_up() {
-  state_->phase = Phase::child;
-  state_->random_state[0] = state_->random_state[1] = 0;
+Result<void> V8Host::practise() {
+  return run_practice("practise");
+}
+
+Result<void> V8Host::rehearse() {
+  return run_practice("rehearse");
+}
+
+Result<void> V8Host::run_practice(std::string_view name) {
   const v8::Isolate::Scope isolate_scope(state_->isolate);
   const v8::HandleScope handles(state_->isolate);
   const v8::Local<v8::Context> context = state_->context.Get(state_->isolate);
   const v8::Context::Scope context_scope(context);
-  if (!find_harness_function(*state_, context, "warm")) return {};
-  RELAY_TRY(const v8::Local<v8::Value> warmed, call_harness(*state_, context, "warm"));
-  return settle_promise(*state_, warmed);
+  RELAY_TRY(const v8::Local<v8::Value> called, call_harness(*state_, context, name));
+  RELAY_CHECK(settle_promise(*state_, called));
+  const bool passed = state_->practice.passed();
+  if (!passed) return fail(internal("a practice run failed: " + state_->practice.first_done()));
+  state_->practice.clear();
+  state_->random_state[0] = state_->random_state[1] = 0;
+  return {};
 }
 
 Result<void> V8Host::serve(RunSocket& socket, StartHook on_start) {

@@ -35,14 +35,17 @@ class V8Host final : public Engine {
 
   /// Collects garbage, so that children share clean pages. Call before the first fork.
   void settle();
-  /// relayHarness.warm(), if there is one.
-  Result<void> warm_up() override;
+  /// relayHarness.practise(): whole runs of all kinds that lead nowhere (practice.h). Call before the first fork.
+  Result<void> practise();
+  /// relayHarness.rehearse(): one ordinary run that leads nowhere.
+  Result<void> rehearse() override;
   /// relayHarness.serve().
   Result<void> serve(RunSocket& socket, StartHook on_start) override;
 
   struct State;
 
  private:
+  Result<void> run_practice(std::string_view name);
   explicit V8Host(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -42,22 +42,16 @@ std::string_view bytes_of(const v8::Local<v8::Value>& value) {
   ::_exit(0);
 }
 
-RunSocket* find_socket(const Args& args) {
-  RunSocket* const socket = state_of(args.GetIsolate()).socket;
-  if (!socket) throw_error(args.GetIsolate(), "there is no run socket before the first fork");
-  return socket;
-}
-
 void send(const Args& args) {
-  RunSocket* const socket = find_socket(args);
-  if (!socket) return;
+  V8Host::State& state = state_of(args.GetIsolate());
   const std::uint32_t number = args[0]->Uint32Value(args.GetIsolate()->GetCurrentContext()).FromMaybe(0);
   const auto kind = sandbox::find_frame_kind(static_cast<std::uint8_t>(std::min(number, 255U)), sandbox::FrameSource::child);
   if (!kind) return throw_error(args.GetIsolate(), "no such kind of frame");
   const v8::String::Utf8Value header(args.GetIsolate(), args[1]);
   if (!*header) return throw_error(args.GetIsolate(), "the header must be a string");
   const std::string_view header_text(*header, static_cast<std::size_t>(header.length()));
-  if (!socket->send(*kind, header_text, bytes_of(args[2]))) leave();
+  if (!state.socket) return state.practice.send(*kind, header_text);
+  if (!state.socket->send(*kind, header_text, bytes_of(args[2]))) leave();
 }
 
 void set_member(const Args& args, v8::Local<v8::Object> object, std::string_view name, v8::Local<v8::Value> value) {
@@ -74,16 +68,24 @@ v8::Local<v8::Object> to_v8_frame(const Args& args, const sandbox::FrameView& fr
   return object;
 }
 
-void receive(const Args& args) {
-  RunSocket* const socket = find_socket(args);
-  if (!socket) return;
-  const double timeout_ms = args[0]->NumberValue(args.GetIsolate()->GetCurrentContext()).FromMaybe(-1);
-  const auto frame = socket->receive(std::isnan(timeout_ms) ? 0 : timeout_ms);
+std::optional<sandbox::FrameView> next_frame(V8Host::State& state, double timeout_ms) {
+  if (!state.socket) return state.practice.receive(timeout_ms);
+  const auto frame = state.socket->receive(timeout_ms);
   if (!frame) leave();
-  if (!*frame) return args.GetReturnValue().SetNull();
-  const V8Host::State& state = state_of(args.GetIsolate());
-  if ((*frame)->kind == sandbox::FrameKind::start && state.on_start) state.on_start((*frame)->header);
-  args.GetReturnValue().Set(to_v8_frame(args, **frame));
+  if (*frame && (*frame)->kind == sandbox::FrameKind::start && state.on_start) state.on_start((*frame)->header);
+  return *frame;
+}
+
+void receive(const Args& args) {
+  const double timeout_ms = args[0]->NumberValue(args.GetIsolate()->GetCurrentContext()).FromMaybe(-1);
+  const auto frame = next_frame(state_of(args.GetIsolate()), std::isnan(timeout_ms) ? 0 : timeout_ms);
+  if (!frame) return args.GetReturnValue().SetNull();
+  args.GetReturnValue().Set(to_v8_frame(args, *frame));
+}
+
+// Puts a start frame where receive() finds it, before there is a socket.
+void practise(const Args& args) {
+  state_of(args.GetIsolate()).practice.start(from_v8(args.GetIsolate(), args[0]), from_v8(args.GetIsolate(), args[1]));
 }
 
 void now(const Args& args) {
@@ -204,6 +206,7 @@ struct Member {
 
 constexpr Member kMembers[] = {
     {"send", send},           {"receive", receive},
+    {"practise", practise},
     {"now", now},             {"wallClock", wall_clock},
     {"cpuMs", cpu_ms},        {"memPeakMb", mem_peak_mb},
     {"random", random},       {"sha256", sha256_of},

@@ -8,6 +8,7 @@
 #include <libplatform/libplatform.h>
 #include <v8.h>
 
+#include "practice.h"
 #include "v8_host.h"
 
 namespace relay::zygote {
@@ -23,6 +24,7 @@ struct V8Host::State {
   v8::Isolate* isolate = nullptr;
   v8::Global<v8::Context> context;
   RunSocket* socket = nullptr;  // set in a child that serves
+  Practice practice;            // takes the socket's place before the first fork
   StartHook on_start;
   std::uint64_t random_state[2] = {0, 0};  // of Math.random; zero asks for a fresh seed
 };

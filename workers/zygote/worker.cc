@@ -8,9 +8,11 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "cheap_fork.h"
 #include "confine.h"
 #include "fork_pages.h"
 #include "fork_server.h"
+#include "hot_pages.h"
 #include "sandbox/namespaces.h"
 #include "signature.h"
 
@@ -34,10 +36,10 @@ void report_defect(RunSocket& socket, const Error& error) {
   (void)socket.send(sandbox::FrameKind::done, json::write(done), {});
 }
 
-[[noreturn]] void serve_child(Engine& engine, const ChildWalls& walls, int socket_fd) {
+[[noreturn]] void serve_child(Engine& engine, const ChildWalls& walls, const HotPages& pages, int socket_fd) {
   if (!confine_child(walls, socket_fd)) ::_exit(kWallFailed);
+  pages.prepare();
   RunSocket socket(kRunSocket);
-  if (!engine.warm_up()) ::_exit(kEngineFailed);
   if (!socket.send(sandbox::FrameKind::ready, "{}", {})) ::_exit(0);
   const auto on_start = [&walls](std::string_view header) {
     if (!limit_run(walls, header)) ::_exit(kWallFailed);
@@ -55,13 +57,18 @@ json::object ready_message(const sandbox::LaunchPlan& plan, double boot_ms) {
 
 Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan, const BootEngine& boot) {
   const steady_clock::time_point begin = steady_clock::now();
+  keep_heap_in_place();
   warm_up_crypto();
   RELAY_TRY(const std::unique_ptr<Engine> engine, boot(options));
   if (options.mode == Mode::make_cache) return {};
+  fill_heap_holes();
+  RELAY_CHECK(use_huge_pages());
+  RELAY_CHECK(fork_program_pages());
   RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
+  RELAY_TRY(const HotPages pages, HotPages::learn([&engine] { return engine->rehearse(); }));
   RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
   RELAY_CHECK(confine_zygote(plan));
-  ForkServer server(kControlSocket, [&](int socket) { serve_child(*engine, walls, socket); });
+  ForkServer server(kControlSocket, [&](int socket) { serve_child(*engine, walls, pages, socket); });
   return server.run(ready_message(plan, ms_since(begin)));
 }
 

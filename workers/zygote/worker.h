@@ -1,4 +1,4 @@
-// The life of a zygote, whatever it hosts: namespaces, boot, walls, fork on request; in each child walls, warm-up, one run.
+// The life of a zygote, whatever it hosts: namespaces, boot, walls, fork on request; in each child walls, its own pages, one run.
 //
 //   outer process            waits, and passes on how the inner one ended
 //     └ process 1 inside     boots the engine, walls itself in, serves the control socket (fd 3)
@@ -22,8 +22,8 @@ using StartHook = std::function<void(std::string_view header)>;
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// In a child, before it is ready: makes private the pages that any run would, while nobody waits.
-  virtual Result<void> warm_up() = 0;
+  /// Does what an ordinary run does, without a socket: in a trial child that shows which pages runs write to.
+  virtual Result<void> rehearse() = 0;
   /// In a child: serves runs until relay closes the socket. An error is a defect of ours, never the guest's.
   virtual Result<void> serve(RunSocket& socket, StartHook on_start) = 0;
 };

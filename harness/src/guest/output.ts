@@ -5,9 +5,12 @@ import { Kind, Limits, type Channel } from "./wire";
 
 export type StreamName = "stdout" | "stderr";
 
+/** Most programs print little; a small buffer is a page that a forked child need not touch. */
+const FIRST_BYTES = 2048;
+
 export class Output {
   private stream: StreamName = "stdout";
-  private readonly held = new Uint8Array(Limits.outputFrameBytes);
+  private held = new Uint8Array(FIRST_BYTES);
   private used = 0;
   private eager: number = Limits.eagerFlushes;
   private refilled: number;
@@ -22,6 +25,7 @@ export class Output {
     this.stream = stream;
     let at = 0;
     while (at < bytes.length) {
+      this.makeRoom(bytes.length - at);
       const part = bytes.subarray(at, at + this.held.length - this.used);
       this.held.set(part, this.used);
       this.used += part.length;
@@ -29,6 +33,13 @@ export class Output {
       if (this.used === this.held.length) this.flush();
     }
     if (this.used > 0 && this.held[this.used - 1] === 10 && this.mayBeEager()) this.flush();
+  }
+
+  private makeRoom(wanted: number): void {
+    if (this.used + wanted <= this.held.length || this.held.length === Limits.outputFrameBytes) return;
+    const larger = new Uint8Array(Limits.outputFrameBytes);
+    larger.set(this.held.subarray(0, this.used));
+    this.held = larger;
   }
 
   flush(): void {

@@ -1,3 +1,6 @@
+#include <map>
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "fixtures.h"
@@ -83,9 +86,47 @@ io::Task<ToolResult> show_arguments(Context& context, json::object) {
   co_return ToolResult::text(std::string(context.arguments_text()));
 }
 
-io::Task<ToolResult> sleep(Context&, json::object arguments) {
+// What became of the sleeps that have a name: for tests that lose their connection on purpose and ask on another one.
+using Fates = std::map<std::string, std::string, std::less<>>;
+
+class NamedSleep {
+ public:
+  NamedSleep(std::shared_ptr<Fates> fates, std::string name) : fates_(std::move(fates)), name_(std::move(name)) { tell("asleep"); }
+  NamedSleep(const NamedSleep&) = delete;
+  NamedSleep& operator=(const NamedSleep&) = delete;
+  ~NamedSleep() { tell(slept_ ? "slept" : "cancelled"); }
+  void wake() { slept_ = true; }
+
+ private:
+  void tell(const char* fate) {
+    if (!name_.empty()) (*fates_)[name_] = fate;
+  }
+  std::shared_ptr<Fates> fates_;
+  std::string name_;
+  bool slept_ = false;
+};
+
+io::Task<ToolResult> sleep(std::shared_ptr<Fates> fates, json::object arguments) {
+  NamedSleep one(std::move(fates), text_argument(arguments, "name"));
   RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(json::find_int(arguments, "ms").value_or(0))));
+  one.wake();
   co_return ToolResult::text("slept");
+}
+
+io::Task<ToolResult> sleep_fate(std::shared_ptr<Fates> fates, json::object arguments) {
+  const auto found = fates->find(text_argument(arguments, "name"));
+  co_return ToolResult::text(found == fates->end() ? "unknown" : found->second);
+}
+
+Result<void> add_sleeping_tools(mcp::Catalogue& catalogue) {
+  auto fates = std::make_shared<Fates>();
+  RELAY_CHECK(catalogue.add_tool(
+      describe_tool("sleep", "Waits",
+                    R"({"type":"object","properties":{"ms":{"type":"integer","minimum":0,"maximum":60000},"name":{"type":"string"}},"required":["ms"]})"),
+      [fates](Context&, json::object arguments) { return sleep(fates, std::move(arguments)); }));
+  return catalogue.add_tool(
+      describe_tool("sleep_fate", "Says what became of a sleep", R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})"),
+      [fates](Context&, json::object arguments) { return sleep_fate(fates, std::move(arguments)); });
 }
 
 constexpr const char* kJsonSchema2020 = R"({"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
@@ -123,9 +164,7 @@ Result<void> add_content_tools(mcp::Catalogue& catalogue) {
                     R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false})"),
       echo));
   RELAY_CHECK(catalogue.add_tool(describe_tool("show_arguments", "Says how its arguments were spelled"), show_arguments));
-  RELAY_CHECK(catalogue.add_tool(
-      describe_tool("sleep", "Waits", R"({"type":"object","properties":{"ms":{"type":"integer","minimum":0,"maximum":60000}},"required":["ms"]})"),
-      sleep));
+  RELAY_CHECK(add_sleeping_tools(catalogue));
   protocol::Tool sum = describe_tool("add_numbers", "Adds two numbers",
                                      R"({"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]})");
   sum.output_schema = protocol::JsonText::trusted(R"({"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]})");

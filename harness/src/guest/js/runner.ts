@@ -7,8 +7,7 @@ import type { RunContext, Runner } from "../serve";
 import { Stdin } from "../stdin";
 import { decodeUtf8, encodeUtf8 } from "../text";
 import { Kind, Limits, type Channel, type Outcome, type WireError } from "../wire";
-import { Calls, idOf } from "../calls";
-import { Output } from "../output";
+import { idOf } from "../calls";
 import { Engine, type EngineParts } from "./engine";
 import { makeBridge } from "./bridge";
 import { failureOf, type Failure } from "./failure";
@@ -18,20 +17,6 @@ import { RunState } from "./state";
 
 const PROMISE_FULFILLED = 1;
 const PROMISE_REJECTED = 2;
-
-/** The channel's functions on a plain object: a host object's methods need not survive a spread. */
-function plainChannel(channel: Channel): Channel {
-  return {
-    send: (kind, header, body) => channel.send(kind, header, body),
-    receive: (timeoutMs) => channel.receive(timeoutMs),
-    now: () => channel.now(),
-    wallClock: () => channel.wallClock(),
-    random: (bytes) => channel.random(bytes),
-    cpuMs: () => channel.cpuMs(),
-    sha256: (bytes) => channel.sha256(bytes),
-    verifyEd25519: (key, signature, message) => channel.verifyEd25519(key, signature, message),
-  };
-}
 
 export class JsRunner implements Runner {
   readonly language = "js";
@@ -49,18 +34,7 @@ export class JsRunner implements Runner {
     return runner;
   }
 
-  /** Touches what every run touches, so that the first one finds code compiled and pages present. Leaves nothing behind. */
-  warm(channel: Channel): void {
-    const silent: Channel = { ...plainChannel(channel), send: () => {}, receive: () => null };
-    const output = new Output(silent);
-    const source = encodeUtf8("console.log('warm', 1, {a: [1]}); await null; ({ok: [true]})");
-    const entry = { path: "/app/warm.js", argv: [], env: {}, cwd: "/" };
-    const layers = [{ id: "code", format: "raw" as const, path: entry.path, bytes: source }];
-    const header = { manifest: "", sig: "", key: "", layers: [] };
-    this.run({ language: "js", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
-  }
-
-  /** After the warm-up, before the first fork. */
+  /** After the practice runs, before the first fork. */
   settle(): void {
     this.engine.settle();
   }

@@ -1,9 +1,7 @@
 // One run of Python. The interpreter is synchronous from our side: one call in, everything happens inside it, text comes out.
 
 import type { Capsule } from "../capsule";
-import { Calls } from "../calls";
 import { LayerTree } from "../layers";
-import { Output } from "../output";
 import type { RunContext, Runner } from "../serve";
 import { Stdin } from "../stdin";
 import { decodeUtf8, encodeUtf8 } from "../text";
@@ -69,20 +67,13 @@ export class PyRunner implements Runner {
     return runner;
   }
 
-  /** A whole small run against a deaf channel: pages and code are there when the real one comes. In a child it also seeds. */
-  warm(channel: Channel, where: "zygote" | "child"): void {
-    const silent: Channel = { ...channel, now: () => channel.now(), random: (count) => channel.random(count), send: () => {}, receive: () => null };
-    const output = new Output(silent);
-    const source = encodeUtf8("print('warm', [1, {'a': 2}])\n{'ok': [True]}");
-    const entry = { path: "/app/warm.py", argv: [], env: {}, cwd: "/" };
-    const layers = [{ id: "code", format: "raw" as const, path: entry.path, bytes: source }];
-    const header = { manifest: "", sig: "", key: "", layers: [], reset: true };
-    const outcome = this.run({ language: "py", entry, layers, stdin: new Uint8Array(0), header }, { channel: silent, output, calls: new Calls(silent, output) });
-    if (outcome.exitCode !== 0) throw new Error(`the warm-up run failed: ${outcome.error?.stack ?? outcome.error?.message}`);
-    this.seeded = where === "child";
+  /** After a practice run: no variable of it is left, and the next run draws a seed of its own. */
+  forget(): void {
+    this.pyodide.pyimport("_relay_run").forget();
+    this.seeded = false;
   }
 
-  /** After the warm-up, before the first fork. */
+  /** After the practice runs, before the first fork. */
   settle(): void {
     this.pyodide.pyimport("_relay_run").settle();
   }

@@ -4,6 +4,8 @@ import type { Channel } from "../../guest/wire";
 import { decodeUtf8, encodeInto, encodeUtf8 } from "../../guest/text";
 
 export interface ZygoteHost extends Channel {
+  /** Before the first fork: the next frame that receive() gives. */
+  practise(header: string, body: string): void;
   readFile(path: string): Uint8Array;
   readText(path: string): string;
   compileWasm(path: string): WebAssembly.Module;
@@ -18,7 +20,9 @@ export interface ZygoteHost extends Channel {
 
 export interface Harness {
   boot(): Promise<void>;
-  warm?(): void;
+  /** Runs of all kinds that lead nowhere, and one ordinary one. */
+  practise(): void;
+  rehearse(): void;
   serve(): void;
 }
 

@@ -9,6 +9,7 @@ import { guardedGlobals, poisonCodeGeneration } from "../../guest/py/globals";
 import { IMPORTS } from "../../guest/py/imports";
 import { encodeUtf8 } from "../../guest/text";
 import { serve } from "../../guest/serve";
+import warmFrames from "relay:warm";
 import type { Harness } from "./host";
 
 /** pyodide.asm.mjs is a bundle of its own, before this one: what it evaluates must not see our variables. */
@@ -69,15 +70,22 @@ async function loadInterpreter(): Promise<PyodideApi> {
   return pyodide;
 }
 
+function practise(frames = warmFrames.py): void {
+  for (const { header, body } of frames) host.practise(header, body);
+  harness.serve();
+  runner.forget();
+}
+
 const harness: Harness = {
   async boot() {
     runner = PyRunner.boot(host, await loadInterpreter(), pythonFiles);
     removeShell();
     poisonCodeGeneration();
-    runner.warm(host, "zygote");
+    practise();
     runner.settle();
   },
-  warm: () => runner.warm(host, "child"),
+  practise: () => practise(),
+  rehearse: () => practise(warmFrames.py.slice(0, 1)),
   serve: () => serve(host, runner),
 };
 scope.relayHarness = harness;

@@ -67,10 +67,11 @@ export async function callTool(server: string, tool: string, args: unknown = {})
   }
 }
 
-/** The body of the seed's `/mcps-rpc`: {server, tool, arguments} or a JSON-RPC tools/call. */
+/** The body of `/mcps-rpc`: {mcp, tool, params}, {server, tool, arguments} or a JSON-RPC tools/call. */
 export async function callRpc(message: any): Promise<unknown> {
-  const inner = message.params ?? message;
-  const value = await callTool(inner.server ?? inner.mcp, inner.tool ?? inner.name, inner.arguments ?? inner.args ?? {});
+  const inner = message.jsonrpc ? message.params ?? {} : message;
+  const args = inner.arguments ?? (message.jsonrpc ? undefined : inner.params) ?? inner.args ?? {};
+  const value = await callTool(String(inner.server ?? inner.mcp ?? ""), String(inner.tool ?? inner.name ?? ""), args);
   return message.jsonrpc ? { jsonrpc: "2.0", id: message.id, result: value } : { result: value };
 }
 
@@ -108,8 +109,13 @@ const base = {
 const made: Record<string, object> = p.create(null);
 const globalsSet: string[] = [];
 
+/** my-server, my_server and myServer are one name to people. */
+const plain = (name: string) => p.replaceText(name, /[^a-zA-Z0-9]/g, "").toLowerCase();
+
 function find(key: string): object | undefined {
-  const info = servers.find((server) => server.alias === key || server.name === key);
+  const exact = servers.find((server) => server.alias === key || server.name === key);
+  const alike = exact || p.hasOwn(base, key) ? [] : servers.filter((server) => plain(key) !== "" && plain(server.name) === plain(key));
+  const info = exact ?? (alike.length === 1 ? alike[0] : undefined);
   return info && (made[info.name] ??= serverProxy(info));
 }
 
@@ -132,6 +138,7 @@ export const mcp: any = new p.NativeProxy(base as Record<string, unknown>, {
 export function configureMcp(list: unknown[], target: object): void {
   for (const name of globalsSet.splice(0)) delete (target as Record<string, unknown>)[name];
   servers = list.map(serverInfo);
+  for (const name of p.objectKeys(made)) delete made[name];
   const used = new Set<string>();
   for (const server of servers) {
     const first = server.alias;

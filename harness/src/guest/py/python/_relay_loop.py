@@ -76,17 +76,32 @@ def _deliver(kind, number, header, body):
         entry.set_exception(error)
 
 
-async def request(op, args=None, body=None):
-    """Asks and awaits; cancelling the task cancels the request."""
+def begin(op, args=None, body=None):
+    """Asks at once; the number and the future are for finish()."""
     future = asyncio.get_running_loop().create_future()
     number = wire.start(op, args, body)
     _waiting[number] = future
+    return number, future
+
+
+async def finish(number, future):
+    """Awaits the answer; cancelling the task cancels the request."""
     try:
         return await future
     except asyncio.CancelledError:
-        _waiting.pop(number, None)
+        forget(number)
         wire.cancel(number)
         raise
+
+
+def forget(number):
+    """The loop is not told of the answer any more: somebody waits for it in another way, or nobody does."""
+    _waiting.pop(number, None)
+
+
+async def request(op, args=None, body=None):
+    """Asks and awaits; cancelling the task cancels the request."""
+    return await finish(*begin(op, args, body))
 
 
 class Stream:

@@ -17,7 +17,8 @@ from json import dumps, loads
 
 import _relay_loop
 import _relay_wire as wire
-from mcp import Pending, _configure
+import mcp.runtime
+from mcp import Pending, _configure, _pending
 
 BUFFER_BYTES = 8192
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -232,6 +233,12 @@ def prepare(limits):
     _relay_loop.install()
 
 
+def forget():
+    """The next run starts with no variables, as if reset."""
+    global _main
+    _main = _fresh_main()
+
+
 def settle():
     """Called at the end of boot: what lives now is never looked at by the collector again, so forks share its pages."""
     gc.collect()
@@ -240,11 +247,10 @@ def settle():
 
 def run(config):
     """Everything about one run; the answer is JSON text, never an exception."""
-    global _main
     config = loads(config)
     outcome = {"exitCode": 0}
     if config.get("reset"):
-        _main = _fresh_main()
+        forget()
     _streams(config["hasInput"])
     if config["reseed"]:
         reseed()
@@ -255,10 +261,13 @@ def run(config):
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     _main.__file__ = config["path"]
     try:
-        _value(_execute(source, name, _main.__dict__), outcome)
+        value = _execute(source, name, _main.__dict__)
+        _pending.finish_all()
+        _value(value, outcome)
     except SystemExit as error:
         outcome["exitCode"] = _exit_code(error)
     except BaseException as error:
         _failed(error, outcome)
+    _pending.forget_all()
     _flush()
     return dumps(outcome)

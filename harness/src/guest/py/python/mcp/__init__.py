@@ -5,14 +5,13 @@
     mcp_servers["github"], from mcp.servers.github import *, mcp.runtime
 """
 
-import asyncio
 import json
 import keyword
 import re
 import sys
 
-import _relay_loop
-import _relay_wire as wire
+from . import _transport
+from ._pending import Pending
 
 _infos = []
 _named = {}
@@ -20,12 +19,14 @@ _globals = []
 
 
 class MCPError(RuntimeError):
-    """A tool failed, or could not be called. Knows which: `server`, `tool`."""
+    """A tool failed, or could not be called. Knows which: `server`, `tool`; `type` is relay's word for why, such as PolicyDenied."""
 
-    def __init__(self, message, server="", tool=""):
+    def __init__(self, message, server="", tool="", type=None, result=None):
         super().__init__(message)
         self.server = server
         self.tool = tool
+        self.type = type
+        self.result = result
 
 
 def alias_of(name, used=()):
@@ -48,7 +49,7 @@ def unwrap(result, server, tool):
     blocks = result["content"]
     text = "\n".join(block.get("text", "") for block in blocks if block.get("type") == "text")
     if result.get("isError"):
-        raise MCPError(f"{server}.{tool}: {text or 'the tool failed'}", server, tool)
+        raise MCPError(f"{server}.{tool}: {text or 'the tool failed'}", server, tool, "ToolError", result)
     if result.get("structuredContent") is not None:
         return result["structuredContent"]
     if any(block.get("type") != "text" for block in blocks):
@@ -66,83 +67,36 @@ def _request(server, tool, arguments):
 
 
 def _renamed(error, server, tool):
-    return MCPError(f"{server}.{tool}: {error}", server, tool)
+    return MCPError(f"{server}.{tool}: {error}", server, tool, getattr(error, "type", None))
+
+
+def _finished(get, server, tool):
+    try:
+        result = get()
+    except _transport.Failure as error:
+        raise _renamed(error, server, tool) from None
+    return unwrap(result, server, tool)
 
 
 async def call_async(server, tool, arguments=None):
     try:
-        result, _ = await _relay_loop.request("mcp.call", _request(server, tool, arguments or {}))
-    except (wire.RelayError, OSError) as error:
+        result = await _transport.ask_async("mcp.call", _request(server, tool, arguments or {}))
+    except _transport.Failure as error:
         raise _renamed(error, server, tool) from None
     return unwrap(result, server, tool)
 
 
 def call_sync(server, tool, arguments=None):
-    try:
-        result, _ = wire.call("mcp.call", _request(server, tool, arguments or {}))
-    except (wire.RelayError, OSError) as error:
-        raise _renamed(error, server, tool) from None
-    return unwrap(result, server, tool)
+    request = _request(server, tool, arguments or {})
+    return _finished(lambda: _transport.ask("mcp.call", request), server, tool)
 
 
-def in_loop():
-    try:
-        asyncio.get_running_loop()
-        return True
-    except RuntimeError:
-        return False
-
-
-class Pending:
-    """A call made inside async code: await it, or just use it as the value, which waits for it."""
-
-    _EMPTY = object()
-
-    def __init__(self, server, tool, arguments):
-        self._what = (server, tool, arguments)
-        self._task = None
-        self._value = Pending._EMPTY
-
-    def __await__(self):
-        if self._value is not Pending._EMPTY:
-            return self._value
-        value = yield from call_async(*self._what).__await__()
-        self._value = value
-        return value
-
-    def value(self):
-        if self._value is Pending._EMPTY:
-            self._value = call_sync(*self._what)
-        return self._value
-
-    def __getattr__(self, name):
-        return getattr(self.value(), name)
-
-    def __getitem__(self, key):
-        return self.value()[key]
-
-    def __iter__(self):
-        return iter(self.value())
-
-    def __len__(self):
-        return len(self.value())
-
-    def __bool__(self):
-        return bool(self.value())
-
-    def __eq__(self, other):
-        return self.value() == other
-
-    def __contains__(self, item):
-        return item in self.value()
-
-    def __str__(self):
-        return str(self.value())
-
-    def __repr__(self):
-        return repr(self.value())
-
-    __hash__ = None
+def call_either(server, tool, arguments=None):
+    """The value in plain code; in async code something that may be awaited or used as the value."""
+    if not _transport.in_loop():
+        return call_sync(server, tool, arguments)
+    started = _transport.Started("mcp.call", _request(server, tool, arguments or {}))
+    return Pending(started, lambda get: _finished(get, server, tool), f"{server}.{tool}")
 
 
 class Tool:
@@ -150,37 +104,47 @@ class Tool:
         self._server, self._name = server, name
 
     def __call__(self, arguments=None, /, **named):
-        given = {**(arguments or {}), **named}
-        if in_loop():
-            return Pending(self._server, self._name, given)
-        return call_sync(self._server, self._name, given)
+        return call_either(self._server, self._name, {**(arguments or {}), **named})
 
     def __repr__(self):
         return f"<MCP tool {self._server}.{self._name}>"
 
 
+def spelled(name):
+    """list-issues, list_issues and listIssues are one name to people."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 class Server:
-    """Attributes are tools: by their own name, or by their alias."""
+    """Attributes are tools: by their own name, by their alias, or by any spelling that means one tool."""
 
     def __init__(self, info):
         self._info = info
         self._aliases = None
 
     def _names(self):
+        """Alias -> name, asked for once."""
         if self._aliases is None:
             self._aliases = {}
-            for tool in tools_of(self._info["name"]):
-                self._aliases[alias_of(tool["name"], self._aliases)] = tool["name"]
+            for tool in tools_of(self._info["name"], "names"):
+                self._aliases[tool.get("alias") or alias_of(tool["name"], self._aliases)] = tool["name"]
         return self._aliases
+
+    def _find(self, name):
+        names = self._names()
+        if name in names:
+            return names[name]
+        if name in names.values():
+            return name
+        alike = [real for real in names.values() if spelled(real) == spelled(name)]
+        return alike[0] if len(alike) == 1 else None
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        names = self._names()
-        real = names.get(name) or (name if name in names.values() else None)
+        real = self._find(name)
         if real is None:
-            near = ", ".join(sorted(names)[:20])
-            raise AttributeError(f"server '{self._info['name']}' has no tool '{name}' (it has: {near})")
+            raise AttributeError(f"server '{self._info['name']}' has no tool '{name}'{_hint(name, self._names())}")
         return Tool(self._info["name"], real)
 
     def __getitem__(self, name):
@@ -193,10 +157,20 @@ class Server:
         return f"<MCP server {self._info['name']}>"
 
 
-def tools_of(server):
+def _hint(name, names):
+    import difflib
+
+    near = difflib.get_close_matches(name, list(names), 3)
+    if near:
+        return f"; did you mean {', '.join(near)}?"
+    shown = ", ".join(sorted(names)[:20])
+    return f" (it has: {shown}{', ...' if len(names) > 20 else ''})"
+
+
+def tools_of(server, detail="full"):
     try:
-        result, _ = wire.call("mcp.tools", {"server": server})
-    except (wire.RelayError, OSError) as error:
+        result = _transport.ask("mcp.tools", {"server": server, "detail": detail})
+    except _transport.Failure as error:
         raise _renamed(error, server, "tools") from None
     return result.get("tools", []) if isinstance(result, dict) else result
 
@@ -214,12 +188,21 @@ def infos():
     return list(_infos)
 
 
-def find(name):
-    """The server's info by its name or alias."""
+def known(name):
+    """The info of a loaded server by its name, its alias or another spelling; None when it is not loaded."""
     info = _named.get(name)
+    if info is not None or not isinstance(name, str):
+        return info
+    alike = [item for item in _infos if spelled(item["name"]) == spelled(name) != ""]
+    return alike[0] if len(alike) == 1 else None
+
+
+def find(name):
+    """The same, or an error that names the servers there are."""
+    info = known(name)
     if info is None:
-        known = ", ".join(item["name"] for item in _infos) or "none"
-        raise MCPError(f"Server '{name}' is not available in this run (available: {known})", name)
+        names = ", ".join(item["name"] for item in _infos) or "none"
+        raise MCPError(f"Server '{name}' is not available in this run (available: {names})", name, type="NotFound")
     return info
 
 
@@ -227,7 +210,8 @@ def _configure(servers, scope):
     """Names this run's servers in the program's globals."""
     for name in _globals:
         scope.pop(name, None)
-    _globals.clear(), _infos.clear(), _named.clear(), mcp_servers.clear()
+    for kept in (_globals, _infos, _named, mcp_servers):
+        kept.clear()
     used = set()
     for item in servers:
         info = {"name": item} if isinstance(item, str) else dict(item)

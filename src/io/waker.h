@@ -14,20 +14,20 @@
 
 #include "io/task.h"
 
-namespace relay::mcp {
+namespace relay::io {
 
 class Waker {
  public:
-  explicit Waker(io::Executor executor) : executor_(std::move(executor)) {}
+  explicit Waker(Executor executor) : executor_(std::move(executor)) {}
 
   /// Resumes the waiter from the loop, never from within this call. Without a waiter nothing is remembered: the
   /// waiter looks at its condition before it waits.
   void wake() { complete(state_, executor_, {}); }
 
   /// One waiter at a time. Throws on cancellation, like every operation.
-  io::asio::awaitable<void> wait() {
-    return io::asio::async_initiate<const io::asio::use_awaitable_t<>, void(boost::system::error_code)>(
-        [this](auto handler) { start(std::move(handler)); }, io::asio::use_awaitable);
+  asio::awaitable<void> wait() {
+    return asio::async_initiate<const asio::use_awaitable_t<>, void(boost::system::error_code)>(
+        [this](auto handler) { start(std::move(handler)); }, asio::use_awaitable);
   }
 
  private:
@@ -39,24 +39,24 @@ class Waker {
   template <class Handler>
   void start(Handler handler) {
     if (!state_) state_ = std::make_shared<State>();
-    auto slot = io::asio::get_associated_cancellation_slot(handler);
+    auto slot = asio::get_associated_cancellation_slot(handler);
     if (slot.is_connected()) {
       // Weak: the slot may outlive this Waker.
-      slot.assign([weak = std::weak_ptr(state_), executor = executor_](io::asio::cancellation_type) {
-        if (const auto state = weak.lock()) complete(state, executor, io::asio::error::operation_aborted);
+      slot.assign([weak = std::weak_ptr(state_), executor = executor_](asio::cancellation_type) {
+        if (const auto state = weak.lock()) complete(state, executor, asio::error::operation_aborted);
       });
     }
     state_->waiter = std::move(handler);
   }
 
-  static void complete(const std::shared_ptr<State>& state, const io::Executor& executor, boost::system::error_code error) {
+  static void complete(const std::shared_ptr<State>& state, const Executor& executor, boost::system::error_code error) {
     if (!state || !state->waiter) return;
     Waiter waiter = std::exchange(state->waiter, {});
-    io::asio::post(executor, [waiter = std::move(waiter), error]() mutable { waiter(error); });
+    asio::post(executor, [waiter = std::move(waiter), error]() mutable { waiter(error); });
   }
 
-  io::Executor executor_;
+  Executor executor_;
   std::shared_ptr<State> state_;  // made by the first wait: most replies are there before anybody waits
 };
 
-}  // namespace relay::mcp
+}  // namespace relay::io

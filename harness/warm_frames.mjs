@@ -1,0 +1,58 @@
+// The programs that a zygote runs before its first fork, as signed start frames: the warm-up goes the whole way that a real run
+// goes, signature and hashes included. The key is public and signs nothing else; Ed25519 is deterministic, so builds agree.
+
+import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+
+const SEED_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const privateKey = createPrivateKey({ key: Buffer.concat([SEED_PREFIX, Buffer.alloc(32, 7)]), format: "der", type: "pkcs8" });
+const spki = createPublicKey(privateKey).export({ type: "spki", format: "der" });
+const base64url = (data) => Buffer.from(data).toString("base64url");
+
+/** The first shows what the least of runs touches; the others go down the side roads: errors, files, timers, modules. */
+const PROGRAMS = {
+  js: [
+    "console.log('warm')",
+    "console.log('warm', 1, {a: [1]}); await null; ({ok: [true]})",
+    "const fs = await import('node:fs'); try { fs.readFileSync('/tmp/warm') } catch (error) { console.error(error.message) }\n" +
+      "setTimeout(() => {}, 0); await new Promise((go) => setTimeout(go, 1)); process.stdout.write('x\\n'); new Map([[1, new Set([2])]])",
+    "function f() { return null.x }\nf()",
+    "const x = ;",
+  ],
+  py: [
+    "print('warm')",
+    "print('warm', [1, {'a': 2}])\n{'ok': [True]}",
+    "import asyncio, json, os\ntry:\n    open('/tmp/warm').read()\nexcept OSError as error:\n    print(error)\nawait asyncio.sleep(0.001)\njson.dumps({'a': [1, 2.5, None]})",
+    "def f():\n    return 1 / 0\nf()",
+    "x = = 1",
+  ],
+};
+
+/** As relay writes it, names in the same order: V8 knows an object's shape by the order of its names. */
+const POLICY = {
+  filesystem: { readonly: ["/"], writable: ["/tmp", "/out"] },
+  limits: { memMb: 256, stdoutBytes: 1048576, timeoutMs: 60000 },
+  network: { allowedDomains: [], blockPrivateRanges: true, deniedDomains: [], denyIpLiterals: true, maxBodyBytes: 5242880, maxRedirects: 5 },
+};
+
+function startFrame(language, code) {
+  const path = `/app/main.${language}`;
+  const bytes = Buffer.from(code);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const manifest = JSON.stringify({
+    entry: { argv: [], cwd: "/", env: {}, path }, fsLayers: [{ bytes: bytes.length, format: "raw", id: "code", mount: path, path: `main.${language}`, sha256 }],
+    language, policy: POLICY, runtime: { id: "warm@1" }, version: "1",
+  });
+  const head = base64url(JSON.stringify({ alg: "EdDSA", kid: "0000000000000000", typ: "relay-capsule" }));
+  const signature = base64url(sign(null, Buffer.from(`${head}.${base64url(manifest)}`), privateKey));
+  const header = {
+    run: "warm", manifest, sig: `${head}..${signature}`, key: spki.toString("base64"),
+    layers: [{ id: "code", bytes: bytes.length, format: "raw", path }], stdinBytes: 0, stdinLive: false, servers: [],
+    limits: { memMb: 256, cpuMs: 60000 },
+  };
+  return { header: JSON.stringify(header), body: code };
+}
+
+/** Per language a list of {header, body}, bodies as text. */
+export function warmFrames() {
+  return Object.fromEntries(Object.entries(PROGRAMS).map(([language, codes]) => [language, codes.map((code) => startFrame(language, code))]));
+}

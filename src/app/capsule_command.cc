@@ -1,0 +1,124 @@
+#include "app/capsule_command.h"
+
+#include <iostream>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include "app/package_options.h"
+#include "io/spawn.h"
+#include "tools/run_network.h"
+#include "tools/run_policy.h"
+
+namespace relay::app {
+namespace {
+
+namespace asio = io::asio;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHashDigits = 64;
+
+json::array list_of(const std::vector<std::string>& items) {
+  return json::array(items.begin(), items.end());
+}
+
+// "lodash@^4", "@scope/name@1", "lodash".
+json::object npm_block(const std::vector<std::string>& packages) {
+  json::object dependencies;
+  for (const std::string& package : packages) {
+    const std::size_t at = package.find('@', 1);
+    dependencies[package.substr(0, at)] = at == std::string::npos ? "*" : package.substr(at + 1);
+  }
+  return {{"dependencies", std::move(dependencies)}};
+}
+
+Result<std::map<std::string, std::string>> variables(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> env;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) return fail(invalid(fmt::format("--env {}: write NAME=VALUE", text)));
+    env[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return env;
+}
+
+void report_progress(std::string_view phase, std::chrono::milliseconds elapsed) {
+  fmt::print(stderr, "{} ({} s)\n", phase, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count());
+}
+
+// One resolution, on a loop of its own.
+class Resolution {
+ public:
+  Resolution(const Config& config, const Options& options, const tools::RunPolicy& policy) : config_(config), options_(options), policy_(policy) {}
+
+  Result<std::optional<capsule::DepsLayer>> run(capsule::Language language, const std::string& code) {
+    Result<std::optional<capsule::DepsLayer>> layer = fail(cancelled());
+    auto body = [&]() -> io::Task<void> {
+      layer = co_await resolve(language, code);
+      loop_.stop();
+      co_return Result<void>{};
+    };
+    io::spawn(loop_.get_executor(), body(), "resolve dependencies");
+    loop_.run();
+    return layer;
+  }
+
+ private:
+  io::Task<std::optional<capsule::DepsLayer>> resolve(capsule::Language language, std::string code) {
+    RELAY_CO_TRY(capsule::PackageOptions options, package_options(config_));
+    RELAY_CO_TRY(const auto packages, capsule::Packages::make(std::move(options), pool_, clock_));
+    const auto fetch = fetch::GuardedFetch::make(loop_.get_executor(), *http_, fetch::rules_from(policy_.network), {});
+    const auto network = std::make_shared<tools::GuardedNetwork>(fetch);
+    auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
+    json::object block = language == capsule::Language::js ? npm_block(options_.npm_packages)
+                                                           : json::object{{"requirements", list_of(options_.pip_requirements)}, {"wheelUrls", list_of(options_.wheel_urls)}};
+    co_return co_await packages->resolve(language, block, code, std::move(fetch_wheel), report_progress);
+  }
+
+  const Config& config_;
+  const Options& options_;
+  const tools::RunPolicy& policy_;
+  SystemClock clock_;
+  asio::io_context loop_{1};
+  io::ThreadPool pool_{1};
+  std::unique_ptr<net::HttpClient> http_ = net::HttpClient::make(loop_.get_executor());
+};
+
+Result<capsule::CapsuleBuildOptions> build_options(const Config& config, const Options& options) {
+  capsule::CapsuleBuildOptions build{.source = options.script, .output = options.output, .keys = config.signing_key_path, .argv = options.script_args, .cwd = options.capsule_cwd};
+  RELAY_TRY(build.env, variables(options.capsule_env));
+  RELAY_TRY(const tools::RunPolicy policy, tools::read_run_policy(config.policy));
+  build.policy = policy.to_json();
+  RELAY_TRY(const capsule::Language language, capsule::language_of(options.script));
+  RELAY_TRY(const std::string code, capsule::load_source(options.script));
+  RELAY_TRY(build.deps, Resolution(config, options, policy).run(language, code));
+  return build;
+}
+
+int run_build(const Config& config, const Options& options) {
+  const auto build = build_options(config, options);
+  if (build) return capsule::run_capsule_build(*build, std::cout, std::cerr);
+  std::cerr << describe(build.error()) << "\n";
+  return 2;
+}
+
+bool is_hash(std::string_view name) {
+  return name.size() == kHashDigits && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+capsule::CapsuleReadOptions capsule_to_read(const Config& config, const fs::path& named) {
+  std::error_code error;
+  const bool stored = is_hash(named.string()) && !fs::exists(named, error);
+  return {.directory = stored ? config.cache_dir / named : named, .keys = config.signing_key_path};
+}
+
+int run_capsule_command(const Config& config, const Options& options) {
+  if (options.command == Command::capsule_build) return run_build(config, options);
+  const capsule::CapsuleReadOptions read = capsule_to_read(config, options.capsule);
+  if (options.command == Command::capsule_inspect) return capsule::run_capsule_inspect(read, std::cout, std::cerr);
+  return capsule::run_capsule_verify(read, std::cout, std::cerr);
+}
+
+}  // namespace relay::app

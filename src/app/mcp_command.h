@@ -1,0 +1,30 @@
+// `relay mcp ...`: the commands about upstream servers.
+#pragma once
+
+#include "app/options.h"
+
+namespace relay::app {
+
+/// The exit code: 0 done, 1 it did not work, 2 the command line or the configuration is wrong.
+int run_mcp(const Options& options);
+
+// Each in its own file.
+int run_mcp_add(const Options& options);
+int run_mcp_remove(const Options& options);
+int run_mcp_switch(const Options& options, bool enabled);
+int run_mcp_list(const Options& options, const Config& config);
+int run_mcp_test(const Options& options, const Config& config);
+int run_mcp_tools(const Options& options, const Config& config);
+int run_mcp_call(const Options& options, const Config& config);
+int run_mcp_logs(const Options& options, const Config& config);
+int run_mcp_import(const Options& options, const Config& config);
+int run_mcp_secret(const Options& options, const Config& config);
+
+/// Says it on stderr; 2 for a mistake of whoever typed it, otherwise 1.
+int say_error(const Error& error);
+/// Where the fleet keeps what it knows: era verdicts, logs, secrets.
+std::filesystem::path mcp_state(const Config& config);
+/// What a server is, for people: its command line, or its address without what may be secret in it.
+std::string describe_server(const upstream::ServerSpec& spec);
+
+}  // namespace relay::app

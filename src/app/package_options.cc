@@ -1,0 +1,66 @@
+#include "app/package_options.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "app/environment.h"
+
+namespace relay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+capsule::PyodideLock read_lock(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return capsule::parse_pyodide_lock(text).value_or(capsule::PyodideLock{});
+}
+
+// A lockfile is given as its own text, or as a path beside the configuration.
+Result<void> load_lockfile(const Config& config, json::object& npm) {
+  const std::string given(json::find_string(npm, "lockfile").value_or(""));
+  if (given.empty() || given.find('{') != std::string::npos) return {};
+  const fs::path path = config.root / given;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(invalid(fmt::format("npm.lockfile: cannot read {}: {}", path.string(), std::strerror(errno))));
+  npm["lockfile"] = std::string((std::istreambuf_iterator<char>(file)), {});
+  return {};
+}
+
+// A mirror is a directory beside the configuration, or an address.
+std::string mirror_of(const Config& config) {
+  const std::string mirror(json::find_string(config.pip, "pyodideMirror").value_or(""));
+  if (mirror.empty() || mirror.find("://") != std::string::npos) return mirror;
+  return (config.root / mirror).lexically_normal().string();
+}
+
+}  // namespace
+
+fs::path program_directory() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+Result<capsule::PackageOptions> package_options(const Config& config) {
+  const fs::path beside = program_directory().parent_path();
+  capsule::PackageOptions options;
+  options.configured_npm = config.npm;
+  options.configured_pip = config.pip;
+  options.npm.cache = options.py.cache = config.state / "deps";
+  options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
+  options.npm.esbuild = capsule::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
+  if (json::find_bool(config.npm, "sourcemaps").value_or(false)) options.npm.sourcemaps = capsule::Sourcemaps::on;
+  options.py.mirror = mirror_of(config);
+  options.py.lock = read_lock(beside / "runtime" / "pyodide-lock.json");
+  options.configured_npm.erase("sourcemaps");
+  RELAY_CHECK(load_lockfile(config, options.configured_npm));
+  options.configured_pip.erase("pyodideMirror");
+  return options;
+}
+
+}  // namespace relay::app

@@ -1,0 +1,19 @@
+// Where npm, pip and the runtimes are, as the resolvers of dependencies want to know it. Shared by the world of a server
+// and by `relay capsule build`, which has no world.
+#pragma once
+
+#include <filesystem>
+
+#include "app/config.h"
+#include "capsule/packages.h"
+
+namespace relay::app {
+
+/// Where relay itself is: relay-zygote and the runtimes are beside it.
+std::filesystem::path program_directory();
+
+/// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed on to them.
+/// Fails when the configured lockfile cannot be read.
+Result<capsule::PackageOptions> package_options(const Config& config);
+
+}  // namespace relay::app

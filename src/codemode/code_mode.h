@@ -1,0 +1,72 @@
+// CodeMode: upstream servers for programs. What app/ builds once: it opens the servers for each run, shows them as files, keeps what is
+// known of them on disk, and answers calls over HTTP. Loop thread only, except for files().
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "codemode/mcps_dir.h"
+#include "codemode/rpc_endpoint.h"
+#include "codemode/run_servers.h"
+#include "codemode/run_tokens.h"
+#include "io/thread_pool.h"
+
+namespace relay::codemode {
+
+struct CodeModeOptions {
+  std::filesystem::path state;   // .relay/mcp
+  bool require_servers = false;  // policy.requireServers
+};
+
+class CodeMode final : public upstream::FleetObserver {
+ public:
+  /// All must outlive it.
+  CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, io::ThreadPool& pool, RandomSource& random, CodeModeOptions options);
+  ~CodeMode() override;
+  CodeMode(const CodeMode&) = delete;
+  CodeMode& operator=(const CodeMode&) = delete;
+
+  /// The servers of one run: see RunServers::open.
+  Result<std::shared_ptr<RunServers>> open_run(mcp::Context& context, std::string run, const std::optional<std::vector<std::string>>& named);
+
+  /// What /mcps is.
+  [[nodiscard]] std::shared_ptr<vfs::SyntheticDir> files() const { return files_; }
+  [[nodiscard]] RunTokens& tokens() { return tokens_; }
+  [[nodiscard]] RpcEndpoint& endpoint() { return endpoint_; }
+  [[nodiscard]] Handbooks& books() { return books_; }
+
+  /// Writes what was learned and is not on disk yet. Blocks; for the end of the program.
+  void save();
+
+  // FleetObserver
+  void offer_changed(std::string_view server, upstream::ListKind list) override;
+  void resource_updated(std::string_view, std::string_view) override {}
+  void log(std::string_view, protocol::LogLevel, std::string_view, const json::value&) override {}
+
+ private:
+  void learned_of(const std::string& server);
+  /// Writes the declarations of these servers and what was learned, after a pause in which more may come.
+  void write_soon(const std::string& server);
+  io::Task<void> write_files();
+
+  io::Executor executor_;
+  upstream::Fleet& fleet_;
+  io::ThreadPool& pool_;
+  CodeModeOptions options_;
+  std::shared_ptr<LearnedTypes> learned_;
+  Handbooks books_;
+  std::shared_ptr<const RunWorld> world_;
+  std::shared_ptr<vfs::SyntheticDir> files_;
+  RunTokens tokens_;
+  RpcEndpoint endpoint_;
+  std::set<std::string> unwritten_;  // servers whose declarations are old
+  bool writing_ = false;
+  io::CancelSource stop_;
+};
+
+}  // namespace relay::codemode

@@ -1,0 +1,59 @@
+// Handbooks: the servers that code may use, and what is known of each. Asks a server for its offer when somebody needs it, which may
+// start the server; makes a Handbook of each Offer once. Loop thread only.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codemode/handbook.h"
+#include "pipeline/provider.h"
+#include "upstream/fleet.h"
+
+namespace relay::codemode {
+
+/// One server that is enabled and exposed to code.
+struct CodeServer {
+  std::shared_ptr<upstream::Upstream> upstream;
+  std::string alias;
+  [[nodiscard]] const std::string& name() const { return upstream->spec().name; }
+  [[nodiscard]] const std::string& description() const { return upstream->spec().description; }
+};
+
+class Handbooks {
+ public:
+  using EntryPtr = std::shared_ptr<const pipeline::Provider::Entry>;
+
+  Handbooks(io::Executor executor, upstream::Fleet& fleet) : executor_(std::move(executor)), fleet_(fleet) {}
+
+  /// In the order of the configuration, which decides the aliases.
+  [[nodiscard]] std::vector<CodeServer> servers() const;
+
+  /// What the server offered last, without asking it; null when that is unknown.
+  std::shared_ptr<const Handbook> find_known(const CodeServer& server);
+  /// The same, asked for when it is unknown or old.
+  io::Task<std::shared_ptr<const Handbook>> open(CodeServer server);
+  /// Those of several servers, asked at once. A server that does not answer within the wait has null.
+  io::Task<std::vector<std::shared_ptr<const Handbook>>> open_all(std::vector<CodeServer> servers, std::chrono::milliseconds wait);
+
+  /// A tool as the pipeline wants it. Kept as long as the offer is the same.
+  EntryPtr find_entry(const CodeServer& server, const ToolDoc& tool);
+
+ private:
+  struct Shelf {
+    std::shared_ptr<upstream::Upstream> upstream;
+    std::shared_ptr<const upstream::Offer> offer;
+    std::shared_ptr<const Handbook> book;
+    std::map<std::string, EntryPtr, std::less<>> entries;
+  };
+  Shelf& shelf_for(const CodeServer& server, std::shared_ptr<const upstream::Offer> offer);
+
+  io::Executor executor_;
+  upstream::Fleet& fleet_;
+  std::map<std::string, Shelf, std::less<>> shelves_;  // by server name
+};
+
+}  // namespace relay::codemode

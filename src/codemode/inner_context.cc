@@ -1,0 +1,25 @@
+#include "codemode/inner_context.h"
+
+#include <fmt/format.h>
+
+namespace relay::codemode {
+
+// Checked here: the outer context would refuse the run's own request for it.
+io::Task<std::vector<protocol::InputResponse>> InnerContext::ask_all(std::vector<protocol::Ask> asks) {
+  for (const protocol::Ask& ask : asks)
+    if (protocol::missing_capability(ask.request, client()))
+      co_return fail(unavailable(fmt::format("the client does not support {}", protocol::method_of(ask.request))));
+  co_return co_await outer_.ask_all(std::move(asks));
+}
+
+Error InnerContext::refuse(protocol::RpcError error) {
+  refusal_ = std::move(error);
+  if (refusal_->code == protocol::code::kInvalidParams) return invalid(refusal_->message);
+  return Error{ErrorKind::unavailable, Blame::peer, refusal_->message};
+}
+
+io::Task<std::vector<protocol::InputResponse>> BareContext::ask_all(std::vector<protocol::Ask>) {
+  co_return fail(unavailable("nobody is there to be asked"));
+}
+
+}  // namespace relay::codemode

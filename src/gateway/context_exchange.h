@@ -1,0 +1,43 @@
+// ContextExchange: the client's call, as an upstream server sees it. Progress and logs go to the client that called; questions of the
+// server become questions to that client, whatever era each of them speaks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mcp/context.h"
+#include "upstream/exchange.h"
+
+namespace relay::gateway {
+
+class ContextExchange final : public upstream::Exchange {
+ public:
+  /// `server` stands in front of what the user is asked, so that people see who asks; empty: nothing does.
+  ContextExchange(mcp::Context& context, std::string server);
+
+  [[nodiscard]] std::string_view session() const override { return session_; }
+  [[nodiscard]] std::string_view principal() const override { return context_.caller().principal; }
+  [[nodiscard]] const protocol::ClientCapabilities& client() const override { return context_.client(); }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return context_.log_level(); }
+  void progress(double value, std::optional<double> total, std::string_view message) override;
+  void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
+  io::Task<std::vector<protocol::JsonText>> ask(std::vector<upstream::Question> questions) override;
+  void cannot_answer(const upstream::Question& question) override;
+  void became_task() override { context_.become_task(); }
+
+  /// What the client would have to declare for the server to get its answers; nothing when it got them all.
+  [[nodiscard]] const std::optional<json::object>& missing() const { return missing_; }
+
+ private:
+  mcp::Context& context_;
+  std::string server_;
+  std::string session_;
+  std::optional<json::object> missing_;
+};
+
+/// {"message":"Sure?"} -> {"message":"[files] Sure?"}; everything else stays as it was.
+protocol::JsonText name_asker(const protocol::JsonText& params, std::string_view server);
+/// "files", "files/disk".
+std::string logger_name(std::string_view server, std::string_view logger);
+
+}  // namespace relay::gateway

@@ -1,0 +1,205 @@
+#include "gateway/gateway.h"
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include "audit/audit_fixture.h"
+#include "gateway/fake_upstream.h"
+#include "mcp/server_fixture.h"
+
+namespace relay::gateway {
+namespace {
+
+using upstream::Answer;
+using upstream::Exchange;
+using upstream::Outgoing;
+
+Answer ok(std::string text) {
+  return protocol::JsonText::trusted(std::move(text));
+}
+
+// A real server of both eras, with the real pipeline, in front of upstreams that do what a test says.
+struct GatewayTest : testing::Test {
+  audit::TempFolder folder;
+  SystemClock clock;
+  SystemRandom random;
+  boost::asio::io_context loop;
+  std::unique_ptr<audit::Journal> journal =
+      std::move(*audit::Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
+  policy::Broker broker{clock, random, std::chrono::seconds(60)};
+  pipeline::ResultsStore results{clock, random};
+  std::vector<policy::Problem> problems;
+  pipeline::Pipeline pipeline{policy::Engine::make(policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}}, "policy", problems), "policy", problems),
+                              broker, *journal, results, clock};
+  pipeline::GuardedBackend backend{mcp::Identity{}, pipeline, random};
+  FakeFleet fleet;
+  std::optional<Gateway> gateway;
+  std::optional<mcp::Server> server;
+  std::optional<mcp::ModernDispatcher> modern;
+  std::optional<mcp::LegacyDispatcher> legacy;
+
+  GatewayTest() {
+    gateway.emplace(loop.get_executor(), fleet, backend, GatewayOptions{.list_timeout = std::chrono::milliseconds(200)});
+    backend.add(*gateway);
+    server.emplace(loop.get_executor(), backend, clock, random, mcp::ServerOptions{});
+    modern.emplace(*server);
+    legacy.emplace(*server);
+  }
+  ~GatewayTest() override {
+    server->stop();
+    journal.reset();
+    loop.restart();
+    loop.poll();
+  }
+
+  // Until the answer is there: audit lines are written by another thread.
+  void run_until(const std::function<bool()>& done) {
+    loop.restart();
+    for (int i = 0; i < 2000 && !done(); ++i) loop.run_one_for(std::chrono::milliseconds(20));
+  }
+  std::shared_ptr<mcp::RecordingReply> send(std::string method, std::string members, std::string capabilities = "{}") {
+    auto reply = std::make_shared<mcp::RecordingReply>();
+    const std::string params = "{" + members + (members.empty() ? "" : ",") +
+                               R"("_meta":{"progressToken":1,"traceparent":"00-1","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":)" +
+                               capabilities + "}}";
+    auto message = protocol::parse_message(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}");
+    modern->handle(authority::Caller{.principal = "alice"}, std::get<protocol::Request>(*std::move(message)), reply, nullptr);
+    run_until([&] { return reply->answer.has_value(); });
+    return reply;
+  }
+  static std::string text_of(const mcp::RecordingReply& reply) { return reply.answer ? json::write(*reply.answer) : "nothing"; }
+};
+
+TEST_F(GatewayTest, ArgumentsAndResultsPassAsTheyWereSpelled) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  std::string whole;
+  one->handler = [&](Outgoing, Exchange&) -> io::Task<Answer> { co_return ok(R"({"content":[],"n":1.50e0,"_meta":{"k":2.0}})"); };
+  const auto reply = send("tools/call", R"("name":"one__echo","arguments":{"x":1.0,"y":[ 1 ]})");
+  ASSERT_EQ(one->sent.size(), 1U);
+  EXPECT_EQ(one->sent[0].params, R"({"name":"echo","arguments":{"x":1.0,"y":[ 1 ]}})");
+  EXPECT_EQ(json::write(one->sent[0].meta), R"({"traceparent":"00-1"})");
+  EXPECT_NE(text_of(*reply).find("\"content\":[]"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, TheServersOwnErrorIsTheClientsError) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return Answer(std::unexpect, protocol::RpcError{-32099, "no luck", {}}); };
+  const auto reply = send("tools/call", R"("name":"one__echo")");
+  EXPECT_NE(text_of(*reply).find("-32099"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, AConnectionThatFailsIsAToolErrorThatSaysWhy) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return fail(unavailable("one died: exited with code 3")); };
+  const auto reply = send("tools/call", R"("name":"one__echo")");
+  EXPECT_NE(text_of(*reply).find("exited with code 3"), std::string::npos) << text_of(*reply);
+  EXPECT_NE(text_of(*reply).find("\"isError\":true"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, PolicyJudgesBeforeTheServerHears) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  const auto reply = send("tools/call", R"("name":"one__echo","arguments":{"x":"secret"})");
+  EXPECT_TRUE(one->sent.empty());
+  EXPECT_NE(text_of(*reply).find("isError"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, AQuestionInMidCallReachesTheClientAndItsAnswerTheServer) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"ask"});
+  std::string got;
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    std::vector<upstream::Question> questions;
+    questions.push_back({"", "elicitation/create", protocol::JsonText::trusted(R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
+    RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
+    got = answers[0].text();
+    co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
+  };
+  const auto first = send("tools/call", R"("name":"one__ask")", R"({"elicitation":{}})");
+  const json::object& result = first->answer->at("result").as_object();
+  ASSERT_EQ(json::find_string(result, "resultType"), "input_required") << text_of(*first);
+  EXPECT_NE(text_of(*first).find("[one] Sure?"), std::string::npos);
+  const std::string key(result.at("inputRequests").as_object().begin()->key());
+  const auto second = send("tools/call",
+                           R"("name":"one__ask","inputResponses":{")" + key + R"(":{"action":"accept","content":{"a":1}}},"requestState":)" +
+                               json::write(result.at("requestState")),
+                           R"({"elicitation":{}})");
+  EXPECT_EQ(got, R"({"action":"accept","content":{"a":1}})");
+  EXPECT_NE(text_of(*second).find("done"), std::string::npos) << text_of(*second);
+}
+
+TEST_F(GatewayTest, AClientThatCannotBeAskedGetsTheRightError) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"ask"});
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    std::vector<upstream::Question> questions;
+    questions.push_back({"k", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
+    RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
+    co_return ok("{}");
+  };
+  const auto reply = send("tools/call", R"("name":"one__ask")");
+  EXPECT_NE(text_of(*reply).find("-32021"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, ADeadServerCostsItsOwnToolsOnly) {
+  fleet.add("dead");
+  fleet.add("one")->offer_tools({"echo"});
+  const auto reply = send("tools/list", "");
+  EXPECT_NE(text_of(*reply).find("one__echo"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, ServersForCodeOnlyAreInNoList) {
+  fleet.add("one", upstream::Expose::code)->offer_tools({"echo"});
+  EXPECT_EQ(text_of(*send("tools/list", "")).find("one__echo"), std::string::npos);
+}
+
+TEST_F(GatewayTest, ResourcesRouteByListThenByWhoGaveTheLink) {
+  const auto one = fleet.add("one");
+  const auto two = fleet.add("two");
+  one->offer_resources({"x://a"});
+  two->offer_resources({"x://b"});
+  two->offer_tools({"link"});
+  const auto contents = [](Outgoing out, Exchange&) -> io::Task<Answer> {
+    if (out.method == "tools/call") co_return ok(R"({"content":[{"type":"resource_link","uri":"z://unlisted","name":"z"}]})");
+    co_return ok(R"({"contents":[]})");
+  };
+  one->handler = two->handler = contents;
+  EXPECT_NE(text_of(*send("resources/read", R"("uri":"x://b")")).find("contents"), std::string::npos);
+  EXPECT_EQ(two->sent.size(), 1U);
+  EXPECT_NE(text_of(*send("resources/read", R"("uri":"z://unlisted")")).find("error"), std::string::npos);
+  (void)send("tools/call", R"("name":"two__link")");
+  EXPECT_NE(text_of(*send("resources/read", R"("uri":"z://unlisted")")).find("contents"), std::string::npos);
+  EXPECT_EQ(two->sent.back().params, R"({"uri":"z://unlisted"})");
+  EXPECT_TRUE(one->sent.empty());
+}
+
+TEST_F(GatewayTest, CompletionGoesToTheOwnerOfThePrompt) {
+  const auto one = fleet.add("one");
+  one->offer_prompt("greet");
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return ok(R"({"completion":{"values":["ada"],"hasMore":true}})"); };
+  const auto reply = send("completion/complete", R"("ref":{"type":"ref/prompt","name":"one__greet"},"argument":{"name":"who","value":"a"})");
+  EXPECT_NE(text_of(*reply).find("\"ada\""), std::string::npos) << text_of(*reply);
+  EXPECT_EQ(one->sent.at(0).params, R"({"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"a"}})");
+}
+
+TEST_F(GatewayTest, TheAuditLineNamesServerAndTool) {
+  fleet.add("one")->offer_tools({"echo"});
+  (void)send("tools/call", R"("name":"one__echo")");
+  const auto lines = audit::lines_of(folder.log());
+  EXPECT_NE(lines.back().find(R"("upstream":"one/echo")"), std::string::npos) << lines.back();
+}
+
+TEST_F(GatewayTest, StatusSaysWhyAndSinceWhen) {
+  const auto one = fleet.add("one");
+  one->state.phase = upstream::Phase::failed;
+  one->state.reason = "exited with code 3";
+  const std::string status = json::write(gateway->status());
+  EXPECT_NE(status.find("exited with code 3"), std::string::npos) << status;
+  EXPECT_NE(status.find("\"since\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::gateway

@@ -1,0 +1,28 @@
+// Tasks from the client's side: a request that the server answers later is polled to its end, so that nobody above sees the difference.
+//
+// Two generations that have nothing to do with each other. 2025-11-25: we ask for a task, poll tasks/get and fetch tasks/result.
+// 2026: the server decides; tasks/get has the questions and, at the end, the result in it. A task whose follower goes away is cancelled.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "upstream/exchange.h"
+#include "upstream/peer_dialogue.h"
+
+namespace relay::upstream {
+
+/// How to speak about a task on a connection: `tell` does not wait for an answer.
+struct TaskTalk {
+  std::function<io::Task<protocol::Response>(std::string method, std::string params, Patience patience)> ask;
+  std::function<void(std::string method, std::string params)> tell;
+};
+
+/// The member that makes a task of a tools/call of 2025-11-25.
+std::string legacy_task_member();
+
+/// `created` is the answer that has the task in it.
+io::Task<Answer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange);
+io::Task<Answer> follow_modern_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange);
+
+}  // namespace relay::upstream

@@ -1,0 +1,89 @@
+#include "upstream/era_verdicts.h"
+
+#include "base/digest.h"
+#include "base/limits.h"
+#include "io/spawn.h"
+#include "upstream/state_file.h"
+
+namespace relay::upstream {
+namespace {
+
+using protocol::Era;
+
+constexpr std::size_t kFileBytes = 4 * limits::kMiB;
+
+std::string_view name_of(Era era) {
+  switch (era) {
+    case Era::legacy: return "legacy";
+    case Era::modern: return "modern";
+  }
+  return "unknown";
+}
+
+// Another command under the same name is another server.
+std::string fingerprint(const ServerSpec& spec) {
+  json::array way{spec.command, spec.endpoint, spec.cwd};
+  for (const std::string& arg : spec.args) way.emplace_back(arg);
+  return sha256_hex(json::write(json::value(way)));
+}
+
+io::Task<void> write_file(io::ThreadPool& pool, std::filesystem::path path, std::string text) {
+  auto work = [path = std::move(path), text = std::move(text)] { return replace_file(path, text); };
+  co_return co_await pool.run(std::move(work));
+}
+
+}  // namespace
+
+EraVerdicts::EraVerdicts(io::Executor executor, io::ThreadPool* pool, const Clock& clock, std::filesystem::path file)
+    : executor_(std::move(executor)), pool_(pool), clock_(clock), file_(std::move(file)) {
+  if (file_.empty()) return;
+  const auto text = load_file(file_, kFileBytes);
+  if (!text) return;
+  if (const auto parsed = json::parse_object(*text)) load(*parsed);
+}
+
+void EraVerdicts::load(const json::object& file) {
+  for (const auto& [name, value] : file) {
+    if (!value.is_object()) continue;
+    const auto server = json::find_string(value.get_object(), "server");
+    const auto era = json::find_string(value.get_object(), "era");
+    const auto seconds = json::find_int(value.get_object(), "date");
+    if (!server || !era || !seconds || *seconds < 0 || *seconds > 0xffffffffLL) continue;
+    const Era known = *era == name_of(Era::modern) ? Era::modern : Era::legacy;
+    verdicts_[std::string(name)] = {std::string(*server), known, WallTime(std::chrono::seconds(*seconds))};
+  }
+}
+
+EraChoice EraVerdicts::choice_for(const ServerSpec& spec) const {
+  if (spec.era != EraChoice::probe) return spec.era;
+  const auto found = verdicts_.find(spec.name);
+  if (found == verdicts_.end() || found->second.era != Era::legacy || found->second.server != fingerprint(spec)) return EraChoice::probe;
+  const auto age = clock_.wall() - found->second.date;
+  return age >= std::chrono::seconds(0) && age < limits::kUpstreamVerdict ? EraChoice::legacy : EraChoice::probe;
+}
+
+void EraVerdicts::remember(const ServerSpec& spec, Era era) {
+  if (spec.era != EraChoice::probe || choice_for(spec) == EraChoice::legacy) return;  // nothing was found out
+  verdicts_[spec.name] = {fingerprint(spec), era, clock_.wall()};
+  save();
+}
+
+void EraVerdicts::forget(const ServerSpec& spec) {
+  if (verdicts_.erase(spec.name) > 0) save();
+}
+
+json::object EraVerdicts::to_json() const {
+  json::object file;
+  for (const auto& [name, verdict] : verdicts_) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(verdict.date.time_since_epoch()).count();
+    file[name] = json::object{{"server", verdict.server}, {"era", name_of(verdict.era)}, {"date", seconds}};
+  }
+  return file;
+}
+
+void EraVerdicts::save() {
+  if (file_.empty() || !pool_) return;
+  io::spawn(executor_, write_file(*pool_, file_, json::write_pretty(json::value(to_json())) + "\n"), "era verdicts");
+}
+
+}  // namespace relay::upstream

@@ -1,0 +1,64 @@
+// KeptOffer: the last offer of a server and how fresh each of its lists is. Many ask, one question at a time goes out.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "io/event.h"
+#include "io/task.h"
+#include "upstream/offer_walk.h"
+
+namespace relay::upstream {
+
+class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
+ public:
+  /// Walks those lists, with the others as they were.
+  using WalkLists = std::function<io::Task<Walked>(std::vector<ListKind> kinds, Walked before)>;
+  /// Connects, starting the server if need be, and gives what walks its lists. In two steps, because a new connection makes
+  /// every list stale.
+  using Open = std::function<io::Task<WalkLists>()>;
+  /// A list is not what it was, and nobody was told yet.
+  using Differs = std::function<void(ListKind list)>;
+
+  KeptOffer(io::Executor executor, const Clock& clock) : executor_(std::move(executor)), clock_(clock) {}
+
+  /// The kept one while all of it is fresh, otherwise asked for.
+  io::Task<std::shared_ptr<const Offer>> get(Open open, Differs differs);
+  [[nodiscard]] const std::shared_ptr<const Offer>& known() const { return known_; }
+
+  /// The server said so, and whoever cares was told.
+  void list_changed(ListKind list);
+  /// A new process may offer something else.
+  void reconnected();
+
+ private:
+  struct Flight {
+    explicit Flight(const io::Executor& executor) : landed(executor) {}
+    io::Event landed;
+    Result<std::shared_ptr<const Offer>> result = std::shared_ptr<const Offer>();
+  };
+  struct Freshness {
+    bool is_stale = true;
+    bool was_announced = false;  // the change that made it stale
+    std::optional<MonoTime> until;
+  };
+
+  [[nodiscard]] std::vector<ListKind> stale_lists() const;
+  io::Task<void> fly(std::shared_ptr<Flight> flight, Open open, Differs differs);
+  io::Task<std::shared_ptr<const Offer>> refresh(Open open, Differs differs);
+  void take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs);
+  [[nodiscard]] std::optional<MonoTime> expiry(const Shelf& shelf) const;
+
+  io::Executor executor_;
+  const Clock& clock_;
+  std::shared_ptr<const Offer> known_;
+  std::array<Shelf, 3> shelves_;
+  std::array<Freshness, 3> freshness_;
+  std::shared_ptr<Flight> flight_;
+};
+
+}  // namespace relay::upstream

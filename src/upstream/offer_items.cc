@@ -1,0 +1,142 @@
+#include "upstream/offer_items.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "policy/glob.h"
+#include "protocol/modern_headers.h"
+
+namespace relay::upstream {
+namespace {
+
+using protocol::JsonText;
+
+constexpr std::size_t kShownBytes = 80;
+
+std::string text_of(const json::object& object, std::string_view key) {
+  return std::string(json::find_string(object, key).value_or(std::string_view()));
+}
+
+Result<json::object> parse_item(const JsonText& text, std::string_view what, std::string_view key) {
+  if (text.text().size() > limits::kUpstreamToolBytes)
+    return fail(too_large(fmt::format("{} {} is described with {} bytes, more than {}; it is left out", what,
+                                      utf8_prefix(text.text(), kShownBytes), text.text().size(), limits::kUpstreamToolBytes)));
+  RELAY_TRY(json::value value, json::parse(text.text()));
+  if (!value.is_object() || text_of(value.get_object(), key).empty())
+    return fail(invalid(fmt::format("a {} without a {} is left out: {}", what, key, utf8_prefix(text.text(), kShownBytes))));
+  return std::move(value.get_object());
+}
+
+protocol::ToolAnnotations read_annotations(const json::object& tool) {
+  const json::object* from = json::find_object(tool, "annotations");
+  if (!from) return {};
+  return {.title = text_of(*from, "title"),
+          .read_only = json::find_bool(*from, "readOnlyHint"),
+          .destructive = json::find_bool(*from, "destructiveHint"),
+          .idempotent = json::find_bool(*from, "idempotentHint"),
+          .open_world = json::find_bool(*from, "openWorldHint")};
+}
+
+protocol::TaskSupport read_task_support(const json::object& tool) {
+  const json::object* execution = json::find_object(tool, "execution");
+  const auto support = execution ? json::find_string(*execution, "taskSupport") : std::nullopt;
+  if (support == "required") return protocol::TaskSupport::required;
+  return support == "optional" ? protocol::TaskSupport::optional : protocol::TaskSupport::forbidden;
+}
+
+std::optional<JsonText> member_text(const JsonText& text, std::string_view key) {
+  const auto bytes = json::find_text(text.text(), key);
+  if (!bytes || !bytes->starts_with('{')) return std::nullopt;
+  return JsonText::trusted(std::string(*bytes));
+}
+
+json::object meta_of(const json::object& item) {
+  const json::object* meta = json::find_object(item, "_meta");
+  return meta ? *meta : json::object();
+}
+
+std::vector<protocol::PromptArgument> read_arguments(const json::object& prompt) {
+  std::vector<protocol::PromptArgument> arguments;
+  const json::array* list = json::find_array(prompt, "arguments");
+  for (const json::value& item : list ? *list : json::array()) {
+    if (!item.is_object()) continue;
+    const json::object& object = item.get_object();
+    arguments.push_back({.name = text_of(object, "name"),
+                         .title = text_of(object, "title"),
+                         .description = text_of(object, "description"),
+                         .required = json::find_bool(object, "required").value_or(false)});
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Result<protocol::Tool> parse_tool(const JsonText& text) {
+  RELAY_TRY(const json::object object, parse_item(text, "tool", "name"));
+  protocol::Tool tool;
+  tool.name = text_of(object, "name");
+  tool.title = text_of(object, "title");
+  tool.description = text_of(object, "description");
+  if (auto schema = member_text(text, "inputSchema")) tool.input_schema = std::move(*schema);
+  tool.output_schema = member_text(text, "outputSchema");
+  tool.annotations = read_annotations(object);
+  tool.task_support = read_task_support(object);
+  tool.meta = meta_of(object);
+  tool.raw = text;
+  return tool;
+}
+
+Result<std::optional<protocol::Resource>> parse_resource(const JsonText& text) {
+  RELAY_TRY(const json::object object, parse_item(text, "resource", "uri"));
+  protocol::Resource resource;
+  resource.uri = text_of(object, "uri");
+  resource.name = text_of(object, "name");
+  resource.title = text_of(object, "title");
+  resource.description = text_of(object, "description");
+  resource.mime_type = text_of(object, "mimeType");
+  resource.size = json::find_int(object, "size");
+  resource.meta = meta_of(object);
+  resource.raw = text;
+  return resource;
+}
+
+Result<std::optional<protocol::ResourceTemplate>> parse_template(const JsonText& text) {
+  RELAY_TRY(const json::object object, parse_item(text, "resource template", "uriTemplate"));
+  protocol::ResourceTemplate item;
+  item.uri_template = text_of(object, "uriTemplate");
+  item.name = text_of(object, "name");
+  item.title = text_of(object, "title");
+  item.description = text_of(object, "description");
+  item.mime_type = text_of(object, "mimeType");
+  item.meta = meta_of(object);
+  item.raw = text;
+  return item;
+}
+
+Result<std::optional<protocol::Prompt>> parse_prompt(const JsonText& text) {
+  RELAY_TRY(const json::object object, parse_item(text, "prompt", "name"));
+  protocol::Prompt prompt;
+  prompt.name = text_of(object, "name");
+  prompt.title = text_of(object, "title");
+  prompt.description = text_of(object, "description");
+  prompt.arguments = read_arguments(object);
+  prompt.meta = meta_of(object);
+  prompt.raw = text;
+  return prompt;
+}
+
+bool is_admitted(const ServerSpec& spec, std::string_view tool) {
+  const auto matches = [&](const std::string& glob) { return policy::glob_matches(glob, tool); };
+  if (std::ranges::any_of(spec.deny, matches)) return false;
+  return spec.allow.empty() || std::ranges::any_of(spec.allow, matches);
+}
+
+Result<void> check_header_params(const protocol::Tool& tool) {
+  const auto params = protocol::parse_header_params(tool.input_schema.value());
+  if (!params) return fail(invalid(fmt::format("tool {} is left out: {}", tool.name, params.error().message)));
+  return {};
+}
+
+}  // namespace relay::upstream

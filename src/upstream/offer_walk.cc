@@ -1,0 +1,202 @@
+#include "upstream/offer_walk.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "protocol/modern_headers.h"
+#include "upstream/exchange.h"
+#include "upstream/offer_items.h"
+
+namespace relay::upstream {
+namespace {
+
+using protocol::CacheScope;
+using protocol::JsonText;
+
+/// All items of one list, as text.
+struct Pages {
+  std::vector<JsonText> items;
+  std::optional<std::chrono::milliseconds> ttl;
+  CacheScope scope = CacheScope::shared;
+  bool is_whole = true;
+};
+
+struct Walk {
+  Peer& peer;
+  const ServerSpec& spec;
+  std::vector<std::string>& oddities;
+};
+
+std::string params_of(const std::optional<std::string>& cursor) {
+  return cursor ? "{\"cursor\":" + json::quote(*cursor) + "}" : "{}";
+}
+
+void take_items(Pages& pages, std::string_view result, std::string_view member) {
+  const auto list = json::find_text(result, member);
+  if (!list || !list->starts_with('[')) return;
+  for (const std::string_view item : json::split_array(*list)) {
+    if (pages.items.size() >= limits::kUpstreamItems) return;
+    pages.items.push_back(JsonText::trusted(std::string(item)));
+  }
+}
+
+// Each page has its own time to live; the list lives as long as the shortest. Legacy pages have none.
+void take_caching(Pages& pages, const json::object& result) {
+  const auto ttl = json::find_int(result, "ttlMs");
+  if (ttl) {
+    const std::chrono::milliseconds kept(std::clamp<std::int64_t>(*ttl, 0, 24L * 3600 * 1000));
+    pages.ttl = std::min(pages.ttl.value_or(kept), kept);
+  }
+  if (json::find_string(result, "cacheScope") != "public") pages.scope = CacheScope::owner;
+}
+
+io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
+  Pages pages;
+  std::set<std::string> seen;
+  std::optional<std::string> cursor;
+  SilentExchange nobody;
+  for (std::size_t page = 0; page < limits::kUpstreamPages && pages.items.size() < limits::kUpstreamItems; ++page) {
+    Outgoing ask{.method = method, .params = params_of(cursor)};
+    ask.timeout = walk.spec.call_timeout;
+    RELAY_CO_TRY(const Answer answer, co_await walk.peer.request(std::move(ask), nobody));
+    if (!answer) {
+      walk.oddities.push_back(fmt::format("{}: {} (code {})", method, answer.error().message, answer.error().code));
+      pages.is_whole = answer.error().code == protocol::code::kMethodNotFound;
+      co_return pages;
+    }
+    if (!answer->value().is_object()) {
+      walk.oddities.push_back(fmt::format("{}: the result is no object", method));
+      co_return pages;
+    }
+    const json::object& result = answer->value().get_object();
+    take_items(pages, answer->text(), member);
+    take_caching(pages, result);
+    const auto next = json::find_string(result, "nextCursor");
+    if (!next) co_return pages;
+    cursor = std::string(*next);
+    if (!seen.insert(*cursor).second) {
+      walk.oddities.push_back(fmt::format("{}: the same cursor came twice; the list ends there", method));
+      co_return pages;
+    }
+  }
+  walk.oddities.push_back(fmt::format("{}: more than {} pages or {} items; the rest is left out", method, limits::kUpstreamPages, limits::kUpstreamItems));
+  co_return pages;
+}
+
+/// The items that could be read; what is dropped is said.
+template <class T, class Read>
+protocol::Listing<T> make_listing(const Pages& pages, std::vector<std::string>& oddities, Read read) {
+  std::vector<T> items;
+  items.reserve(pages.items.size());
+  for (const JsonText& text : pages.items) {
+    Result<std::optional<T>> item = read(text);
+    if (!item) oddities.push_back(std::move(item.error().message));
+    else if (*item) items.push_back(std::move(**item));
+  }
+  protocol::Listing<T> listing;
+  listing.items = std::make_shared<const std::vector<T>>(std::move(items));
+  listing.caching = {.ttl = pages.ttl.value_or(std::chrono::milliseconds(0)), .scope = pages.scope};
+  return listing;
+}
+
+// Over HTTP a modern client repeats some arguments as headers, and must not use a tool whose schema asks for impossible ones.
+bool needs_header_check(const Walk& walk) {
+  return walk.spec.transport != Transport::stdio && walk.peer.info().era() == protocol::Era::modern;
+}
+
+std::string_view capability_of(ListKind kind) {
+  switch (kind) {
+    case ListKind::tools: return "tools";
+    case ListKind::resources: return "resources";
+    case ListKind::prompts: return "prompts";
+  }
+  return "";
+}
+
+Shelf make_shelf(const PeerInfo& info, ListKind kind, const Pages& pages) {
+  const json::object* declared = json::find_object(info.capabilities, capability_of(kind));
+  return {.announces_changes = declared && json::find_bool(*declared, "listChanged").value_or(false),
+          .ttl = pages.ttl,
+          .is_whole = pages.is_whole};
+}
+
+io::Task<Shelf> walk_tools(Walk walk, Offer& offer) {
+  RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "tools/list", "tools"));
+  const bool check_headers = needs_header_check(walk);
+  std::set<std::string> names;
+  offer.tools = make_listing<protocol::Tool>(pages, walk.oddities, [&](const JsonText& text) -> Result<std::optional<protocol::Tool>> {
+    RELAY_TRY(protocol::Tool tool, parse_tool(text));
+    if (!is_admitted(walk.spec, tool.name)) return std::optional<protocol::Tool>();
+    if (check_headers) RELAY_CHECK(check_header_params(tool));
+    if (!names.insert(tool.name).second) return fail(invalid(fmt::format("tool {} is listed twice; the first one counts", tool.name)));
+    return tool;
+  });
+  co_return make_shelf(walk.peer.info(), ListKind::tools, pages);
+}
+
+io::Task<Shelf> walk_resources(Walk walk, Offer& offer) {
+  RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "resources/list", "resources"));
+  offer.resources = make_listing<protocol::Resource>(pages, walk.oddities, parse_resource);
+  RELAY_CO_TRY(Pages templates, co_await walk_pages(walk, "resources/templates/list", "resourceTemplates"));
+  offer.templates = make_listing<protocol::ResourceTemplate>(templates, walk.oddities, parse_template);
+  if (pages.ttl) templates.ttl = std::min(templates.ttl.value_or(*pages.ttl), *pages.ttl);
+  templates.is_whole = templates.is_whole && pages.is_whole;
+  co_return make_shelf(walk.peer.info(), ListKind::resources, templates);
+}
+
+io::Task<Shelf> walk_prompts(Walk walk, Offer& offer) {
+  RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "prompts/list", "prompts"));
+  offer.prompts = make_listing<protocol::Prompt>(pages, walk.oddities, parse_prompt);
+  co_return make_shelf(walk.peer.info(), ListKind::prompts, pages);
+}
+
+io::Task<Shelf> walk_list(Walk walk, ListKind kind, Offer& offer) {
+  switch (kind) {
+    case ListKind::tools: co_return co_await walk_tools(walk, offer);
+    case ListKind::resources: co_return co_await walk_resources(walk, offer);
+    case ListKind::prompts: co_return co_await walk_prompts(walk, offer);
+  }
+  co_return fail(internal("unknown kind of list"));
+}
+
+// A list the server does not have: nothing to ask for, and nothing that could change without a reconnect.
+void clear_list(ListKind kind, Offer& offer) {
+  switch (kind) {
+    case ListKind::tools: offer.tools = {}; return;
+    case ListKind::resources:
+      offer.resources = {};
+      offer.templates = {};
+      return;
+    case ListKind::prompts: offer.prompts = {}; return;
+  }
+}
+
+}  // namespace
+
+io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<ListKind> kinds, Walked before) {
+  Walked walked = std::move(before);
+  Offer& offer = walked.offer;
+  offer.instructions = peer.info().instructions;
+  offer.server = peer.info().server;
+  offer.capabilities = peer.info().capabilities;
+  std::vector<std::string> oddities;
+  for (const ListKind kind : kinds) {
+    Shelf& shelf = walked.shelves[static_cast<std::size_t>(kind)];
+    if (peer.info().can(capability_of(kind))) {
+      RELAY_CO_TRY(shelf, co_await walk_list({peer, spec, oddities}, kind, offer));
+    } else {
+      clear_list(kind, offer);
+      shelf = {.announces_changes = true, .ttl = {}, .is_whole = true};
+    }
+  }
+  // What was odd about the other lists is still so.
+  if (kinds.size() == 3) offer.oddities.clear();
+  for (std::string& oddity : oddities)
+    if (offer.oddities.size() < kOdditiesMax && std::ranges::find(offer.oddities, oddity) == offer.oddities.end())
+      offer.oddities.push_back(std::move(oddity));
+  co_return walked;
+}
+
+}  // namespace relay::upstream

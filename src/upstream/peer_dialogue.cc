@@ -1,0 +1,241 @@
+#include "upstream/peer_dialogue.h"
+
+#include <algorithm>
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <fmt/format.h>
+
+#include "upstream/peer_params.h"
+#include "upstream/peer_questions.h"
+
+namespace relay::upstream {
+namespace {
+
+constexpr std::size_t kUnawaited = 64;  // answers that nobody waits for, remembered so that they are no surprise
+
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point later(Clock::time_point from, std::chrono::milliseconds by) {
+  return by.count() == 0 ? Clock::time_point::max() : from + by;
+}
+
+// A message that cannot be delivered has nobody who waits for it; a lost connection is told in its own way.
+io::Task<void> deliver_quietly(std::shared_ptr<Wire> wire, std::string message) {
+  [[maybe_unused]] const auto ignored = co_await wire->deliver(std::move(message));
+  co_return Result<void>{};
+}
+
+// A handshake is not cancelled: a server that is asked too early may take the notification for nonsense.
+bool is_handshake(std::string_view method) {
+  return method == "initialize" || method == "server/discover";
+}
+
+}  // namespace
+
+Dialogue::OpenRequest::OpenRequest(Dialogue& owner, std::string name, Exchange& who, Patience how_long)
+    : dialogue(owner),
+      id(++owner.last_id_),
+      method(std::move(name)),
+      exchange(who),
+      patience(how_long),
+      began(Clock::now()),
+      heard(began),
+      news(owner.executor_) {
+  owner.open_.emplace_hint(owner.open_.end(), id, this);
+}
+
+Dialogue::OpenRequest::~OpenRequest() {
+  dialogue.open_.erase(id);
+  if (on_wire) dialogue.cancel_on_wire(*this);
+}
+
+void Dialogue::OpenRequest::finish(Result<protocol::Response> how) {
+  if (outcome) return;
+  outcome = std::move(how);
+  news.wake();
+}
+
+// A person who is asked something may take the whole time there is.
+Dialogue::Time Dialogue::OpenRequest::due() const {
+  const Time last = later(began, patience.total);
+  return asking ? last : std::min(last, later(heard, patience.silence));
+}
+
+std::shared_ptr<Dialogue> Dialogue::make(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer) {
+  auto dialogue = std::make_shared<Dialogue>(std::move(executor), std::move(wire), observer);
+  dialogue->wire_->listen(dialogue);
+  return dialogue;
+}
+
+Dialogue::Dialogue(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer)
+    : executor_(std::move(executor)), wire_(std::move(wire)), observer_(&observer), timer_(executor_) {}
+
+WireRequest Dialogue::spell(Utterance utterance, RequestId id) {
+  WireRequest request{.id = id, .method = std::string(utterance.method), .text = {}, .headers = std::move(utterance.headers)};
+  const std::string_view members = members_of(utterance.params);
+  std::string& out = request.text;
+  out.reserve(members.size() + utterance.meta.size() + request.method.size() + 128);
+  const auto into = std::back_inserter(out);
+  fmt::format_to(into, R"({{"jsonrpc":"2.0","id":{},"method":)", id);
+  protocol::append_quoted(out, request.method);
+  out += R"(,"params":{)";
+  out += members;
+  if (!utterance.meta.empty() || utterance.wants_progress) {
+    if (!members.empty()) out += ',';
+    out += R"("_meta":{)";
+    out += utterance.meta;
+    if (!utterance.meta.empty() && utterance.wants_progress) out += ',';
+    if (utterance.wants_progress) fmt::format_to(into, R"("progressToken":{})", id);
+    out += '}';
+  }
+  out += "}}";
+  return request;
+}
+
+io::Task<protocol::Response> Dialogue::roundtrip(Utterance utterance, Exchange& exchange, Patience patience) {
+  const auto keep = shared_from_this();
+  OpenRequest open(*this, std::string(utterance.method), exchange, patience);
+  co_return co_await converse(std::move(utterance), open);
+}
+
+io::Task<protocol::Response> Dialogue::listen(Utterance utterance, std::function<void(const json::object&)> acknowledged) {
+  const auto keep = shared_from_this();
+  SilentExchange nobody;
+  OpenRequest open(*this, std::string(utterance.method), nobody, Patience{.silence = {}, .total = {}});
+  open.acknowledged = std::move(acknowledged);
+  co_return co_await converse(std::move(utterance), open);
+}
+
+io::Task<protocol::Response> Dialogue::converse(Utterance utterance, OpenRequest& open) {
+  if (why_closed_) co_return fail(*why_closed_);
+  open.on_wire = true;
+  if (auto sent = wire_->send(spell(std::move(utterance), open.id)); !sent) {
+    open.on_wire = false;
+    co_return fail(std::move(sent.error()));
+  }
+  watch(open);
+  while (!open.outcome) {
+    if (open.questions.empty())
+      co_await open.news.wait();
+    else
+      RELAY_CO_CHECK(co_await answer_question(open));
+  }
+  co_return *std::move(open.outcome);
+}
+
+io::Task<void> Dialogue::answer_question(OpenRequest& open) {
+  using namespace io::asio::experimental::awaitable_operators;
+  ServerQuestion asked = std::move(open.questions.front());
+  open.questions.pop_front();
+  open.asking = asked.id;
+  std::vector<Question> questions;
+  questions.push_back(std::move(asked.question));
+  auto first = co_await (open.exchange.ask(std::move(questions)) || interruption(open));
+  const bool retracted = !open.asking;
+  open.asking.reset();
+  open.heard = Clock::now();
+  watch(open);
+  if (first.index() == 1 || retracted) co_return Result<void>{};
+  const auto& answers = std::get<0>(first);
+  if (answers && answers->size() == 1) {
+    send_later(protocol::write_result(asked.id, answers->front().text()));
+  } else {
+    const Error error = answers ? internal("one question needs one answer") : answers.error();
+    send_later(protocol::write_error(asked.id, protocol::to_rpc_error(error)));
+  }
+  co_return Result<void>{};
+}
+
+// Ends when the answer to the question no longer matters.
+io::Task<void> Dialogue::interruption(OpenRequest& open) {
+  while (!open.outcome && open.asking) co_await open.news.wait();
+  co_return Result<void>{};
+}
+
+void Dialogue::tell(std::string_view method, std::string_view params) {
+  send_later(protocol::write_notification(method, params));
+}
+
+void Dialogue::tell_request(Utterance utterance) {
+  if (why_closed_) return;
+  const RequestId id = ++last_id_;
+  if (unawaited_.size() >= kUnawaited) unawaited_.erase(unawaited_.begin());
+  unawaited_.insert(id);
+  [[maybe_unused]] const auto ignored = wire_->send(spell(std::move(utterance), id));
+}
+
+void Dialogue::send_later(std::string message) {
+  if (why_closed_) return;
+  io::spawn(executor_, deliver_quietly(wire_, std::move(message)), "upstream message");
+}
+
+void Dialogue::cancel_on_wire(const OpenRequest& open) {
+  if (why_closed_) return;
+  wire_->abandon(open.id);
+  if (is_handshake(open.method) || wire_->cancelling() != Cancelling::by_notification) return;
+  tell("notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"nobody waits for the answer any more"}})", open.id));
+}
+
+void Dialogue::fail_request(RequestId id, Error error) {
+  if (OpenRequest* open = find(id)) {
+    open->on_wire = false;
+    open->finish(fail(std::move(error)));
+  }
+}
+
+bool Dialogue::awaits(RequestId id) const {
+  const auto at = open_.find(id);
+  return at != open_.end() && !at->second->outcome;
+}
+
+void Dialogue::oddity(std::string_view text) {
+  if (observer_) observer_->oddity(text);
+}
+
+void Dialogue::lost(const Error& why) {
+  if (why_closed_) return;
+  why_closed_ = why;
+  for (const auto& [id, open] : open_) {
+    open->on_wire = false;
+    open->finish(fail(why));
+  }
+  if (PeerObserver* observer = std::exchange(observer_, nullptr)) observer->closed(why);
+}
+
+void Dialogue::end(const Error& why) {
+  observer_ = nullptr;
+  timer_.cancel();
+  lost(why);
+  wire_->drop();
+}
+
+Dialogue::OpenRequest* Dialogue::find(RequestId id) {
+  const auto at = open_.find(id);
+  return at == open_.end() ? nullptr : at->second;
+}
+
+// One timer for all requests: it is only moved when a request is due before it fires, which hardly ever happens.
+void Dialogue::watch(const OpenRequest& open) {
+  const Time due = open.due();
+  if (due >= timer_due_) return;
+  timer_due_ = due;
+  timer_.expires_at(due);
+  timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (self && !error) self->check_deadlines();
+  });
+}
+
+void Dialogue::check_deadlines() {
+  timer_due_ = Time::max();
+  const Time now = Clock::now();
+  for (const auto& [id, open] : open_) {
+    if (open->due() <= now)
+      open->finish(fail(timed_out(fmt::format("no answer to {} within {} ms", open->method,
+                                              std::chrono::duration_cast<std::chrono::milliseconds>(now - open->heard).count()))));
+    else
+      watch(*open);
+  }
+}
+
+}  // namespace relay::upstream

@@ -1,0 +1,141 @@
+// Dialogue: requests and answers over one wire, in either era.
+//
+// It numbers our requests, waits for their answers, hands progress, logs and questions of the server to the exchange they belong
+// to, and watches the deadlines with one timer for all. What is said (handshake, envelopes, rounds) is the business of LegacyPeer
+// and ModernPeer above it.
+//
+// A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is closed and, if it was not
+// answered, the server is told. Questions are asked inside the same frame, so an Exchange is never used after its request.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "io/spawn.h"
+#include "io/waker.h"
+#include "protocol/jsonrpc.h"
+#include "upstream/exchange.h"
+#include "upstream/peer.h"
+#include "upstream/peer_wire.h"
+
+namespace relay::upstream {
+
+/// How long to wait: `silence` without progress, `total` whatever happens. Zero: for ever.
+struct Patience {
+  std::chrono::milliseconds silence = limits::kUpstreamCall;
+  std::chrono::milliseconds total = limits::kUpstreamCallMax;
+};
+
+/// What to say, before it has an id. The views must hold until it is sent, which is before the first wait.
+struct Utterance {
+  std::string_view method;
+  std::string_view params;  // an object's text, without _meta
+  std::string meta = {};    // the members of _meta, without braces
+  bool wants_progress = false;
+  std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+class Dialogue final : public WireListener, public std::enable_shared_from_this<Dialogue> {
+ public:
+  static std::shared_ptr<Dialogue> make(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer);
+  Dialogue(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer);
+
+  /// One request, one answer: a result or the server's own error.
+  io::Task<protocol::Response> roundtrip(Utterance utterance, Exchange& exchange, Patience patience);
+  /// The same for subscriptions/listen: answered when the stream ends; `acknowledged` is called when it begins.
+  io::Task<protocol::Response> listen(Utterance utterance, std::function<void(const json::object&)> acknowledged);
+  /// Without an answer, and without waiting: notifications.
+  void tell(std::string_view method, std::string_view params);
+  /// A request whose answer nobody waits for: tasks/cancel.
+  void tell_request(Utterance utterance);
+
+  [[nodiscard]] bool is_open() const { return !why_closed_; }
+  [[nodiscard]] Wire& wire() { return *wire_; }
+  [[nodiscard]] const io::Executor& executor() const { return executor_; }
+  [[nodiscard]] PeerObserver* observer() const { return observer_; }
+  /// Open requests fail. After this the observer hears nothing.
+  void end(const Error& why);
+
+  // WireListener
+  void take(std::string text, std::optional<RequestId> stream_of) override;
+  void fail_request(RequestId id, Error error) override;
+  [[nodiscard]] bool awaits(RequestId id) const override;
+  void oddity(std::string_view text) override;
+  void lost(const Error& why) override;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct ServerQuestion {
+    protocol::Id id;
+    Question question;
+  };
+  struct OpenRequest {
+    OpenRequest(Dialogue& owner, std::string name, Exchange& who, Patience how_long);
+    ~OpenRequest();
+    OpenRequest(const OpenRequest&) = delete;
+    OpenRequest& operator=(const OpenRequest&) = delete;
+
+    void finish(Result<protocol::Response> how);
+    [[nodiscard]] Time due() const;
+
+    Dialogue& dialogue;
+    RequestId id;
+    std::string method;
+    Exchange& exchange;
+    Patience patience;
+    Time began, heard;
+    std::optional<Result<protocol::Response>> outcome;
+    bool on_wire = false;     // sent, and neither answered nor given up by the wire
+    std::optional<double> progress;
+    std::deque<ServerQuestion> questions;
+    std::optional<protocol::Id> asking;  // the question that our side works on
+    std::function<void(const json::object&)> acknowledged;
+    io::Waker news;
+  };
+
+  io::Task<protocol::Response> converse(Utterance utterance, OpenRequest& open);
+  io::Task<void> answer_question(OpenRequest& open);
+  io::Task<void> interruption(OpenRequest& open);
+  void send_later(std::string message);
+  void cancel_on_wire(const OpenRequest& open);
+  static WireRequest spell(Utterance utterance, RequestId id);
+
+  void take_message(protocol::Message message, std::optional<RequestId> stream_of);
+  void take_answer(protocol::Response response, std::optional<RequestId> stream_of);
+  void take_malformed(const std::string& text, std::optional<RequestId> stream_of, const protocol::Refusal& refusal);
+  void take_request(protocol::Request request, std::optional<RequestId> stream_of);
+  void take_notification(const protocol::Notification& notification, std::optional<RequestId> stream_of);
+  void take_progress(const json::object& params);
+  void take_log(const json::object& params, std::optional<RequestId> stream_of);
+  void take_acknowledgement(const json::object& params, std::optional<RequestId> stream_of);
+  void retract_question(const json::object& params);
+
+  OpenRequest* find(RequestId id);
+  /// Whose exchange something without an address belongs to; null when there is nobody or more than one session.
+  OpenRequest* find_addressee(std::optional<RequestId> stream_of);
+  [[nodiscard]] protocol::RpcError why_nobody() const;
+
+  void watch(const OpenRequest& open);
+  void check_deadlines();
+
+  io::Executor executor_;
+  std::shared_ptr<Wire> wire_;
+  PeerObserver* observer_;
+  std::map<RequestId, OpenRequest*> open_;  // by age
+  RequestId last_id_ = 0;
+  std::set<RequestId> unawaited_;  // requests whose answers nobody waits for
+  std::optional<Error> why_closed_;
+  io::asio::steady_timer timer_;
+  Time timer_due_ = Time::max();
+};
+
+}  // namespace relay::upstream

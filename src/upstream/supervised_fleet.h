@@ -1,0 +1,60 @@
+// SupervisedFleet: the Fleet, with its way to connect handed in.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "upstream/fleet.h"
+#include "upstream/headcount.h"
+#include "upstream/redactor.h"
+#include "upstream/supervised_upstream.h"
+
+namespace relay::upstream {
+
+struct FleetParts {
+  io::Executor executor;
+  const Clock& clock;
+  Log& log;
+  Connect connect;
+  std::shared_ptr<Redactor> redactor;
+  std::shared_ptr<Headcount> heads;
+  io::ThreadPool* pool = nullptr;   // null: nothing is written to disk
+  std::filesystem::path state;
+  Pace pace;
+};
+
+class SupervisedFleet final : public Fleet, public UpstreamObserver {
+ public:
+  explicit SupervisedFleet(FleetParts parts);
+  ~SupervisedFleet() override;
+
+  void apply(std::vector<ServerSpec> specs) override;
+  [[nodiscard]] std::vector<std::shared_ptr<Upstream>> all() const override;
+  [[nodiscard]] std::shared_ptr<Upstream> find(std::string_view name) const override;
+  void add_observer(FleetObserver* observer) override;
+  void remove_observer(FleetObserver* observer) override;
+  io::Task<void> stop() override;
+
+ private:
+  using Servers = std::vector<std::shared_ptr<SupervisedUpstream>>;
+
+  void offer_changed(const ServerSpec& spec, ListKind list) override;
+  void resource_updated(const ServerSpec& spec, std::string_view uri) override;
+  void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+
+  std::shared_ptr<SupervisedUpstream> make(ServerSpec spec);
+  [[nodiscard]] std::shared_ptr<SupervisedUpstream> find_server(std::string_view name) const;
+  void retire(const std::shared_ptr<SupervisedUpstream>& server, std::string reason);
+  [[nodiscard]] bool is_there(FleetObserver* observer) const;
+  void tell_all_changed(const ServerSpec& spec);
+
+  FleetParts parts_;
+  std::shared_ptr<EraVerdicts> eras_;
+  Servers servers_;
+  std::vector<FleetObserver*> observers_;
+  bool is_stopped_ = false;
+};
+
+}  // namespace relay::upstream

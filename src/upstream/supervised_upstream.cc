@@ -1,0 +1,301 @@
+#include "upstream/supervised_upstream.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "upstream/exchange.h"
+
+namespace relay::upstream {
+namespace {
+
+// Of several lanes the state that matters most to a person.
+int weight_of(Phase phase) {
+  switch (phase) {
+    case Phase::ready: return 5;
+    case Phase::starting: return 4;
+    case Phase::backing_off: return 3;
+    case Phase::failed: return 2;
+    case Phase::idle: return 1;
+    case Phase::disabled: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::disabled: return "disabled";
+    case Phase::idle: return "idle";
+    case Phase::starting: return "starting";
+    case Phase::ready: return "ready";
+    case Phase::backing_off: return "backing_off";
+    case Phase::failed: return "failed";
+  }
+  return "unknown";
+}
+
+SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer)
+    : setup_(std::make_shared<const LaneSetup>(std::move(setup))), observer_(observer), made_at_(setup_->clock.wall()) {
+  const ServerSpec& server = setup_->spec;
+  Admission::Bounds bounds{.server = server.name,
+                           .open_max = std::max<std::size_t>(1, server.max_concurrent),
+                           .waiting_max = limits::kUpstreamWaiting,
+                           .per_minute = server.calls_per_minute};
+  admission_ = std::make_shared<Admission>(setup_->executor, setup_->clock, std::move(bounds));
+  kept_ = std::make_shared<KeptOffer>(setup_->executor, setup_->clock);
+}
+
+Status SupervisedUpstream::status() const {
+  Status status{.phase = spec().enabled ? Phase::idle : Phase::disabled, .since = made_at_};
+  status.stderr_tail = setup_->log->tail();
+  status.open_calls = admission_->open();
+  status.calls = calls_;
+  status.failures = failures_;
+  const Lane* shown = find_telling_lane();
+  if (!shown) return status;
+  status.phase = shown->phase();
+  status.since = shown->phase() == Phase::idle && shown->since() == WallTime{} ? made_at_ : shown->since();
+  status.reason = shown->reason();
+  status.restarts = shown->failures();
+  if (const auto line = shown->find_open()) {
+    status.pid = line->pid();
+    status.revision = line->peer().info().revision;
+  }
+  return status;
+}
+
+const Lane* SupervisedUpstream::find_telling_lane() const {
+  const Lane* telling = nullptr;
+  for (const auto& [name, lane] : lanes_)
+    if (!telling || weight_of(lane->phase()) > weight_of(telling->phase())) telling = lane.get();
+  return telling;
+}
+
+// ---- Calls.
+
+Result<void> SupervisedUpstream::check_usable() const {
+  if (!retired_.empty()) return fail(unavailable(fmt::format("server {} {}", spec().name, retired_)));
+  if (!spec().enabled) return fail(unavailable(fmt::format("server {} is disabled; `relay mcp enable {}` changes that", spec().name, spec().name)));
+  return {};
+}
+
+io::Task<Answer> SupervisedUpstream::request(Outgoing outgoing, Exchange& exchange) {
+  const auto self = shared_from_this();
+  RELAY_CO_CHECK(check_usable());
+  outgoing.timeout = std::min(outgoing.timeout, spec().call_timeout);
+  RELAY_CO_TRY(const Admission::Place place, co_await admission_->enter(outgoing.timeout));
+  RELAY_CO_CHECK(check_usable());
+  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane(lane_name(exchange.session())));
+  ++calls_;
+  Result<Answer> answer = co_await lane->request(std::move(outgoing), exchange);
+  if (!answer) ++failures_;
+  co_return answer;
+}
+
+std::string SupervisedUpstream::lane_name(std::string_view session) const {
+  return spec().sharing == Sharing::session ? std::string(session) : std::string();
+}
+
+Result<std::shared_ptr<Lane>> SupervisedUpstream::find_or_make_lane(std::string name) {
+  if (const auto found = lanes_.find(name); found != lanes_.end()) return found->second;
+  if (lanes_.size() >= limits::kUpstreamSessions) drop_idlest_lane();
+  if (lanes_.size() >= limits::kUpstreamSessions)
+    return fail(busy(fmt::format("server {} has a connection for each of {} sessions, all in use; try again later", spec().name, lanes_.size())));
+  auto lane = std::make_shared<Lane>(setup_, weak_from_this());
+  lanes_.emplace(std::move(name), lane);
+  return lane;
+}
+
+Result<std::shared_ptr<Lane>> SupervisedUpstream::any_lane() {
+  for (const auto& [name, lane] : lanes_)
+    if (lane->find_open()) return lane;
+  return find_or_make_lane({});
+}
+
+void SupervisedUpstream::drop_idlest_lane() {
+  auto idlest = lanes_.end();
+  for (auto it = lanes_.begin(); it != lanes_.end(); ++it) {
+    const bool can_go = it->second->open_calls() == 0 && it->second->phase() != Phase::starting && !is_wanted(*it->second);
+    if (can_go && (idlest == lanes_.end() || it->second->last_used() < idlest->second->last_used())) idlest = it;
+  }
+  if (idlest == lanes_.end()) return;
+  io::spawn(setup_->executor, idlest->second->stop(), "end of a session's upstream server");
+  lanes_.erase(idlest);
+}
+
+// ---- Lists.
+
+io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer() {
+  const auto self = shared_from_this();
+  RELAY_CO_CHECK(check_usable());
+  // A server that was given up has nothing to offer, whatever it said before; known_offer() still has that.
+  if (const Lane* lane = find_telling_lane(); lane && lane->phase() == Phase::failed) kept_->reconnected();
+  auto open = [self] { return self->open_for_lists(); };
+  auto differs = [self](ListKind list) { self->tell_offer_changed(list); };
+  co_return co_await kept_->get(std::move(open), std::move(differs));
+}
+
+io::Task<KeptOffer::WalkLists> SupervisedUpstream::open_for_lists() {
+  const auto self = shared_from_this();
+  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, any_lane());
+  RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
+  co_return [self, lane, line](std::vector<ListKind> kinds, Walked before) {
+    return self->walk_lists(lane, line, std::move(kinds), std::move(before));
+  };
+}
+
+io::Task<Walked> SupervisedUpstream::walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line, std::vector<ListKind> kinds,
+                                                Walked before) {
+  const auto self = shared_from_this();
+  const Lane::Use use(*lane);
+  Result<Walked> walked = co_await walk_offer(line->peer(), spec(), std::move(kinds), std::move(before));
+  if (walked) co_return walked;
+  RELAY_CO_TRY(Error error, co_await lane->explain(line, std::move(walked.error())));
+  co_return fail(std::move(error));
+}
+
+io::Task<void> SupervisedUpstream::refresh_offer() {
+  const auto self = shared_from_this();
+  // Whoever asks for the offer hears of a failure; here nobody did.
+  [[maybe_unused]] const auto offer = co_await this->offer();
+  co_return Result<void>{};
+}
+
+void SupervisedUpstream::start_ahead() {
+  if (spec().enabled && retired_.empty()) io::spawn(setup_->executor, refresh_offer(), "start of an upstream server");
+}
+
+void SupervisedUpstream::tell_offer_changed(ListKind list) {
+  if (observer_) observer_->offer_changed(spec(), list);
+}
+
+// ---- Watches and levels.
+
+io::Task<void> SupervisedUpstream::watch(std::string uri) {
+  const auto self = shared_from_this();
+  RELAY_CO_CHECK(check_usable());
+  // Connected before it counts: a new connection is furnished with what counted so far, and then asked for this one too.
+  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane({}));
+  RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
+  if (watches_[uri]++ > 0) co_return Result<void>{};
+  auto sent = co_await line->peer().watch(watched_uris());
+  if (sent) co_return sent;
+  if (const auto found = watches_.find(uri); found != watches_.end() && --found->second == 0) watches_.erase(found);
+  RELAY_CO_TRY(Error error, co_await lane->explain(line, std::move(sent.error())));
+  co_return fail(std::move(error));
+}
+
+void SupervisedUpstream::unwatch(std::string_view uri) {
+  const auto found = watches_.find(uri);
+  if (found == watches_.end() || --found->second > 0) return;
+  watches_.erase(found);
+  const auto lane = lanes_.find("");
+  if (const auto line = lane == lanes_.end() ? nullptr : lane->second->find_open())
+    io::spawn(setup_->executor, send_watches(line), "watches of an upstream server");
+}
+
+// Nobody waits for this one; a connection that fails meanwhile is furnished anew.
+io::Task<void> SupervisedUpstream::send_watches(std::shared_ptr<Line> line) {
+  const auto self = shared_from_this();
+  [[maybe_unused]] const auto sent = co_await line->peer().watch(watched_uris());
+  co_return Result<void>{};
+}
+
+std::set<std::string, std::less<>> SupervisedUpstream::watched_uris() const {
+  std::set<std::string, std::less<>> uris;
+  for (const auto& [uri, count] : watches_) uris.insert(uri);
+  return uris;
+}
+
+void SupervisedUpstream::set_log_level(protocol::LogLevel level) {
+  if (log_level_ == level) return;
+  log_level_ = level;
+  for (const auto& [name, lane] : lanes_) {
+    auto tell = [](std::shared_ptr<Line> line, protocol::LogLevel wanted) -> io::Task<void> {
+      [[maybe_unused]] const auto set = co_await line->peer().set_log_level(wanted);
+      co_return Result<void>{};
+    };
+    const auto line = lane->find_open();
+    if (line && line->peer().info().can("logging")) io::spawn(setup_->executor, tell(line, level), "log level of an upstream server");
+  }
+}
+
+void SupervisedUpstream::roots_changed() {
+  for (const auto& [name, lane] : lanes_)
+    if (const auto line = lane->find_open()) line->peer().roots_changed();
+}
+
+// A connection that lost its watches is worth more than none; the server's refusal is noted in its log by the peer.
+io::Task<void> SupervisedUpstream::furnish(Lane& lane, Peer& peer) {
+  const auto self = shared_from_this();
+  if (log_level_ && peer.info().can("logging")) [[maybe_unused]] const auto set = co_await peer.set_log_level(*log_level_);
+  const auto main_lane = lanes_.find("");
+  if (main_lane == lanes_.end() || main_lane->second.get() != &lane || watches_.empty()) co_return Result<void>{};
+  co_return co_await peer.watch(watched_uris());
+}
+
+// ---- What lanes tell.
+
+void SupervisedUpstream::phase_changed(Lane& lane, Phase before) {
+  const auto is_now = [&](Phase phase) {
+    return std::ranges::any_of(lanes_, [&](const auto& entry) { return entry.second->phase() == phase; });
+  };
+  if (is_now(Phase::ready) && before == Phase::starting) {
+    kept_->reconnected();
+    // The lists of a new process may differ from those that were handed out.
+    if (kept_->known()) start_ahead();
+  }
+  if (is_now(Phase::failed) || before == Phase::failed)
+    for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts}) tell_offer_changed(list);
+  // A session's connection that was stopped will hardly be used again.
+  if (lane.phase() == Phase::idle) std::erase_if(lanes_, [&](const auto& entry) { return !entry.first.empty() && entry.second.get() == &lane; });
+}
+
+void SupervisedUpstream::list_changed(ListKind list) {
+  kept_->list_changed(list);
+  tell_offer_changed(list);
+}
+
+void SupervisedUpstream::resource_updated(std::string_view uri) {
+  if (observer_) observer_->resource_updated(spec(), uri);
+}
+
+void SupervisedUpstream::server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) {
+  if (observer_) observer_->server_log(spec(), level, logger, data);
+}
+
+bool SupervisedUpstream::is_wanted(const Lane& lane) const {
+  const auto main_lane = lanes_.find("");
+  return !watches_.empty() && main_lane != lanes_.end() && main_lane->second.get() == &lane;
+}
+
+// ---- Ending.
+
+io::Task<void> SupervisedUpstream::stop() {
+  const auto self = shared_from_this();
+  // One after the other would add up their graces; each stops on its own and is waited for.
+  std::vector<std::shared_ptr<io::Event>> ends;
+  const auto lanes = lanes_;  // a lane that stops may leave the map
+  for (const auto& [name, lane] : lanes) {
+    ends.push_back(std::make_shared<io::Event>(setup_->executor));
+    auto end = [](std::shared_ptr<Lane> stopping, std::shared_ptr<io::Event> ended) -> io::Task<void> {
+      auto stopped = co_await stopping->stop();
+      ended->set();
+      co_return stopped;
+    };
+    io::spawn(setup_->executor, end(lane, ends.back()), "stop of an upstream server");
+  }
+  for (const auto& end : ends) RELAY_CO_CHECK(co_await end->wait());
+  co_return Result<void>{};
+}
+
+io::Task<void> SupervisedUpstream::retire(std::string reason) {
+  const auto self = shared_from_this();
+  retired_ = std::move(reason);
+  observer_ = nullptr;
+  co_return co_await stop();
+}
+
+}  // namespace relay::upstream

@@ -1,0 +1,87 @@
+// SupervisedUpstream: an Upstream made of lanes (connections), admission (how many calls) and the kept offer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "upstream/admission.h"
+#include "upstream/kept_offer.h"
+#include "upstream/lane.h"
+#include "upstream/upstream.h"
+
+namespace relay::upstream {
+
+/// What happens in one upstream, for the fleet.
+class UpstreamObserver {
+ public:
+  virtual ~UpstreamObserver() = default;
+  virtual void offer_changed(const ServerSpec& spec, ListKind list) = 0;
+  virtual void resource_updated(const ServerSpec& spec, std::string_view uri) = 0;
+  virtual void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
+};
+
+class SupervisedUpstream final : public Upstream, public LaneOwner, public std::enable_shared_from_this<SupervisedUpstream> {
+ public:
+  /// The observer outlives it, or is let go of with retire().
+  SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer);
+
+  [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
+  [[nodiscard]] Status status() const override;
+  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override;
+  io::Task<std::shared_ptr<const Offer>> offer() override;
+  [[nodiscard]] std::shared_ptr<const Offer> known_offer() const override { return kept_->known(); }
+  io::Task<void> watch(std::string uri) override;
+  void unwatch(std::string_view uri) override;
+  void set_log_level(protocol::LogLevel level) override;
+  void roots_changed() override;
+  io::Task<void> stop() override;
+
+  /// Starts it and learns what it offers, in the background.
+  void start_ahead();
+  /// The observer goes.
+  void forget_observer() { observer_ = nullptr; }
+  /// For good: the server left the configuration. Requests fail from now on, with this reason; the observer is forgotten.
+  io::Task<void> retire(std::string reason);
+
+ private:
+  // LaneOwner
+  void phase_changed(Lane& lane, Phase before) override;
+  void list_changed(ListKind list) override;
+  void resource_updated(std::string_view uri) override;
+  void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+  io::Task<void> furnish(Lane& lane, Peer& peer) override;
+  [[nodiscard]] bool is_wanted(const Lane& lane) const override;
+
+  /// The lane whose state is shown as the server's; null before the first use.
+  [[nodiscard]] const Lane* find_telling_lane() const;
+  [[nodiscard]] Result<void> check_usable() const;
+  [[nodiscard]] std::string lane_name(std::string_view session) const;
+  Result<std::shared_ptr<Lane>> find_or_make_lane(std::string name);
+  /// A lane that is open already, or the one for nobody in particular.
+  Result<std::shared_ptr<Lane>> any_lane();
+  void drop_idlest_lane();
+  io::Task<void> refresh_offer();
+  io::Task<void> send_watches(std::shared_ptr<Line> line);
+  io::Task<KeptOffer::WalkLists> open_for_lists();
+  io::Task<Walked> walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line, std::vector<ListKind> kinds, Walked before);
+  [[nodiscard]] std::set<std::string, std::less<>> watched_uris() const;
+  void tell_offer_changed(ListKind list);
+
+  std::shared_ptr<const LaneSetup> setup_;
+  UpstreamObserver* observer_;
+  std::shared_ptr<Admission> admission_;
+  std::shared_ptr<KeptOffer> kept_;
+  /// By session; a shared server has only the one without a name, which also carries watches and lists.
+  std::map<std::string, std::shared_ptr<Lane>, std::less<>> lanes_;
+  std::map<std::string, std::size_t, std::less<>> watches_;
+  std::optional<protocol::LogLevel> log_level_;
+  std::string retired_;  // the reason; empty while it is in use
+  WallTime made_at_;
+  std::uint64_t calls_ = 0;
+  std::uint64_t failures_ = 0;
+};
+
+}  // namespace relay::upstream

@@ -1,0 +1,99 @@
+// UpstreamFixture: one supervised upstream in front of a FakeServer, on a loop and a clock of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/test_loop.h"
+#include "upstream/fake_peer.h"
+#include "upstream/supervised_upstream.h"
+
+namespace relay::upstream {
+
+class NotingObserver final : public UpstreamObserver {
+ public:
+  void offer_changed(const ServerSpec&, ListKind list) override { changes.push_back(list); }
+  void resource_updated(const ServerSpec&, std::string_view uri) override { updates.emplace_back(uri); }
+  void server_log(const ServerSpec&, protocol::LogLevel, std::string_view logger, const json::value&) override { loggers.emplace_back(logger); }
+
+  std::vector<ListKind> changes;
+  std::vector<std::string> updates;
+  std::vector<std::string> loggers;
+};
+
+class UpstreamFixture : public testing::Test {
+ protected:
+  UpstreamFixture() : server(loop.executor()) {
+    spec.name = "files";
+    spec.idle_stop = std::chrono::milliseconds(0);
+    pace.first_delay = std::chrono::milliseconds(1);
+  }
+  ~UpstreamFixture() override {
+    if (upstream_) EXPECT_TRUE(loop.run(upstream_->stop()));
+    upstream_.reset();
+    loop.settle();
+  }
+
+  SupervisedUpstream& upstream() {
+    if (!upstream_) {
+      log = std::make_shared<ServerLog>(clock, redactor, nullptr);
+      LaneSetup setup{.spec = spec, .executor = loop.executor(), .clock = clock, .connect = server.connect(),
+                      .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, clock, ""),
+                      .log = log, .pace = pace};
+      upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), &observer);
+    }
+    return *upstream_;
+  }
+  std::shared_ptr<SupervisedUpstream> shared() {
+    upstream();
+    return upstream_;
+  }
+
+  static Outgoing call(std::string name = "echo") {
+    return {.method = "tools/call", .params = "{\"name\":\"" + name + "\"}"};
+  }
+  Result<Answer> request(std::string name = "echo") { return loop.run(upstream().request(call(std::move(name)), nobody)); }
+
+  /// Starts a request that runs on; its result comes into the slot.
+  std::shared_ptr<std::optional<Result<Answer>>> begin(std::string name = "echo", Exchange* exchange = nullptr, io::CancelSource cancel = {}) {
+    auto slot = std::make_shared<std::optional<Result<Answer>>>();
+    auto run = [](std::shared_ptr<SupervisedUpstream> to, Outgoing outgoing, Exchange& who,
+                  std::shared_ptr<std::optional<Result<Answer>>> into) -> io::Task<void> {
+      *into = co_await to->request(std::move(outgoing), who);
+      co_return Result<void>{};
+    };
+    io::spawn(loop.executor(), run(shared(), call(std::move(name)), exchange ? *exchange : nobody, slot), "test call", cancel);
+    return slot;
+  }
+
+  /// Runs the loop until it is so; fails the test when it does not come to pass.
+  template <class Condition>
+  void until(Condition condition) {
+    const auto wait = [](Condition condition) -> io::Task<bool> {
+      for (int turn = 0; turn < 20'000; ++turn) {
+        if (condition()) co_return true;
+        RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(1)));
+      }
+      co_return false;
+    };
+    EXPECT_EQ(loop.run(wait(condition)), true);
+  }
+
+  io::TestLoop loop;
+  FakeClock clock;
+  FakeServer server;
+  ServerSpec spec;
+  Pace pace;
+  NotingObserver observer;
+  SilentExchange nobody;
+  std::shared_ptr<Redactor> redactor = std::make_shared<Redactor>();
+  std::shared_ptr<ServerLog> log;
+
+ private:
+  std::shared_ptr<SupervisedUpstream> upstream_;
+};
+
+}  // namespace relay::upstream
