@@ -48,7 +48,6 @@ mcp::Identity make_identity() {
   identity.info.title = "Relay";
   identity.info.version = std::string(kVersion);
   identity.instructions = kInstructions;
-  identity.capabilities.resource_subscriptions = true;
   return identity;
 }
 
@@ -265,15 +264,18 @@ Result<void> World::open_packages() {
 }
 
 Result<void> World::add_files(pipeline::Toolset& toolset) {
-  search_pool_ = std::make_unique<io::ThreadPool>(limits::kSearchesAtOnce);
+  search_pool_ = std::make_unique<io::ThreadPool>(tools::kSearchesAtOnce);
   auto searcher = std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
   auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
   RELAY_CHECK(tools::add_files_tools(toolset, files));
   tools::FileSubscriptions::Reports reports;
-  reports.updated = [this](std::string_view uri, std::string_view view) { backend_->report_resource_updated(uri, view); };
-  reports.list_changed = [this] { backend_->report_resources_changed(); };
+  reports.updated = [this](std::string_view uri, std::string_view view) {
+    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resource_updated(uri, view);
+  };
+  reports.list_changed = [this] {
+    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resources_changed();
+  };
   RELAY_TRY(subscriptions_, tools::FileSubscriptions::open(files, loop_, std::move(reports)));
-  toolset.add_lister([this](const authority::Caller& caller) { return subscriptions_->list(caller); });
   backend_->add(*subscriptions_);
   return {};
 }
@@ -308,8 +310,7 @@ void World::open_fleet() {
 // After our own toolsets, whose names win; servers start once everybody who watches them is there.
 void World::open_gateway() {
   gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
-  backend_->add(static_cast<pipeline::Provider&>(*gateway_));
-  backend_->add(static_cast<pipeline::ResourceWatcher&>(*gateway_));
+  backend_->add(*gateway_);
   backend_->set_capabilities(capabilities_of(config_));
   fleet_->apply(specs_of(config_));
 }

@@ -155,10 +155,7 @@ inline constexpr std::size_t kSearchContext = 20;          // lines before and a
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
 inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
-inline constexpr std::size_t kSearchesAtOnce = 4;  // others wait, and do not keep files from being read
-inline constexpr std::size_t kWatchedFiles = 2048;  // inotify watches of ours; a user has 8192 or more
-inline constexpr auto kWatchPause = 50ms;           // between two reports
-inline constexpr std::size_t kListedOutputs = 100;  // files of /out among the resources
+inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
 
 // The guests' network.
 inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn

@@ -88,10 +88,9 @@ std::shared_ptr<const pipeline::Provider::Entry> Gateway::find(const authority::
   return shelf()->find_tool(name);
 }
 
-io::Task<void> Gateway::append_resources(const authority::Caller&, std::vector<protocol::Resource>& out) const {
+void Gateway::append_resources(const authority::Caller&, std::vector<protocol::Resource>& out) const {
   const auto current = shelf();
   out.insert(out.end(), current->resources.begin(), current->resources.end());
-  co_return Result<void>{};
 }
 
 void Gateway::append_templates(const authority::Caller&, std::vector<protocol::ResourceTemplate>& out) const {
@@ -124,12 +123,12 @@ std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::C
   return guard_resource(std::move(route->server), std::move(route->original));
 }
 
-io::Task<void> Gateway::watch(const authority::Caller&, std::string uri) {
+io::Task<bool> Gateway::watch(const authority::Caller&, std::string uri) {
   const auto route = route_of(uri);
-  if (!route) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  if (!route) co_return false;
   RELAY_CO_CHECK(co_await route->server->watch(route->original));
   watched_.insert_or_assign(std::move(uri), *route);
-  co_return Result<void>{};
+  co_return true;
 }
 
 void Gateway::unwatch(const authority::Caller&, std::string_view uri) {
@@ -181,7 +180,7 @@ void Gateway::offer_changed(std::string_view, ListKind list) {
 }
 
 void Gateway::resource_updated(std::string_view server, std::string_view uri) {
-  if (mcp::ChangeObserver* clients = backend_.observer()) clients->resource_updated(shelf()->exposed_uri(server, uri), {});
+  if (mcp::ChangeObserver* clients = backend_.observer()) clients->resource_updated(shelf()->exposed_uri(server, uri));
 }
 
 void Gateway::log(std::string_view server, protocol::LogLevel level, std::string_view logger, const json::value& data) {

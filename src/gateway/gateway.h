@@ -25,7 +25,7 @@ struct GatewayOptions {
   std::chrono::milliseconds list_timeout = std::chrono::seconds(10);
 };
 
-class Gateway final : public pipeline::Provider, public pipeline::ResourceWatcher, public upstream::FleetObserver {
+class Gateway final : public pipeline::Provider, public upstream::FleetObserver {
  public:
   /// Both must outlive it.
   Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, GatewayOptions options);
@@ -40,20 +40,15 @@ class Gateway final : public pipeline::Provider, public pipeline::ResourceWatche
   io::Task<void> prepare(const authority::Caller& caller) override;
   void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const override;
   [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const override;
-  io::Task<void> append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const override;
+  void append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const override;
   void append_templates(const authority::Caller& caller, std::vector<protocol::ResourceTemplate>& out) const override;
   [[nodiscard]] std::optional<pipeline::FoundResource> find_resource(const authority::Caller& caller, std::string_view uri) const override;
+  io::Task<bool> watch(const authority::Caller& caller, std::string uri) override;
+  void unwatch(const authority::Caller& caller, std::string_view uri) override;
   void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const override;
   [[nodiscard]] std::shared_ptr<const pipeline::GuardedPrompt> find_prompt(const authority::Caller& caller, std::string_view name) const override;
   io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context, const protocol::CompletionRequest& request) override;
   void want_log_level(protocol::LogLevel level) override;
-
-  // ResourceWatcher: a server does not tell its readers apart, and neither do we.
-  [[nodiscard]] bool handles(std::string_view uri) const override { return route_of(uri).has_value(); }
-  [[nodiscard]] std::string view_of(const authority::Caller&, std::string_view) const override { return {}; }
-  io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
-  void unwatch(const authority::Caller& caller, std::string_view uri) override;
-  void session_ended(const authority::Caller&) override {}
 
   // FleetObserver
   void offer_changed(std::string_view server, upstream::ListKind list) override;

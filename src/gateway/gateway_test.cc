@@ -40,8 +40,7 @@ struct GatewayTest : testing::Test {
 
   GatewayTest() {
     gateway.emplace(loop.get_executor(), fleet, backend, GatewayOptions{.list_timeout = std::chrono::milliseconds(200)});
-    backend.add(static_cast<pipeline::Provider&>(*gateway));
-    backend.add(static_cast<pipeline::ResourceWatcher&>(*gateway));
+    backend.add(*gateway);
     server.emplace(loop.get_executor(), backend, clock, random, mcp::ServerOptions{});
     modern.emplace(*server);
     legacy.emplace(*server);

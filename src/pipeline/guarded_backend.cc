@@ -1,8 +1,5 @@
 #include "pipeline/guarded_backend.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include <fmt/format.h>
 
 namespace relay::pipeline {
@@ -88,14 +85,6 @@ io::Task<void> GuardedBackend::prepare(const authority::Caller& caller) {
   co_return Result<void>{};
 }
 
-void GuardedBackend::report_resources_changed() {
-  if (observer_) observer_->resources_changed();
-}
-
-void GuardedBackend::report_resource_updated(std::string_view uri, std::string_view view) {
-  if (observer_) observer_->resource_updated(uri, view);
-}
-
 io::Task<Listing<protocol::Tool>> GuardedBackend::list_tools(const authority::Caller& caller) {
   RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Tool> tools;
@@ -106,7 +95,8 @@ io::Task<Listing<protocol::Tool>> GuardedBackend::list_tools(const authority::Ca
 io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const authority::Caller& caller) {
   RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Resource> resources;
-  for (Provider* provider : providers_) RELAY_CO_CHECK(co_await provider->append_resources(caller, resources));
+  for (const Provider* provider : providers_) provider->append_resources(caller, resources);
+  for (Provider* provider : providers_) RELAY_CO_CHECK(co_await provider->append_changing(caller, resources));
   co_return listing_of(std::move(resources));
 }
 
@@ -176,16 +166,17 @@ io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::shared
 }
 
 io::Task<std::optional<FoundResource>> GuardedBackend::find_resource(const authority::Caller& caller, std::string_view uri) {
+  std::optional<FoundResource> found;
   for (const bool again : {false, true}) {
-    if (again) RELAY_CO_CHECK(co_await prepare(caller));
+    if (again && !found) RELAY_CO_CHECK(co_await prepare(caller));
     for (const Provider* provider : providers_)
-      if (auto found = provider->find_resource(caller, uri)) co_return found;
+      if (!found) found = provider->find_resource(caller, uri);
   }
-  co_return std::nullopt;
+  co_return found;
 }
 
 io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
-  RELAY_CO_TRY(const auto found, co_await find_resource(context.caller(), uri));
+  RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(context.caller(), uri));
   if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
   Call call = make_call(context.caller(), "resource", "resource:" + found->name, json::object{{"uri", uri}});
   call.upstream = found->upstream;
@@ -233,44 +224,44 @@ protocol::Caching GuardedBackend::caching_of(std::string_view uri) const {
   return {};
 }
 
-void GuardedBackend::want_log_level(protocol::LogLevel level) {
-  for (Provider* provider : providers_) provider->want_log_level(level);
-}
-
-ResourceWatcher* GuardedBackend::find_watcher(std::string_view uri) const {
-  const auto found = std::find_if(watchers_.begin(), watchers_.end(), [&](const auto* watcher) { return watcher->handles(uri); });
-  return found == watchers_.end() ? nullptr : *found;
-}
-
-std::string GuardedBackend::view_of(const authority::Caller& caller, std::string_view uri) const {
-  const ResourceWatcher* watcher = find_watcher(uri);
-  return watcher ? watcher->view_of(caller, uri) : std::string();
-}
-
 // Watching is reading, again and again: it takes the same permission and leaves the same trace.
 io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::string uri) {
-  RELAY_CO_TRY(const auto found, co_await find_resource(caller, uri));
-  ResourceWatcher* watcher = find_watcher(uri);
-  if (!found && !watcher) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
-  Call call = make_call(caller, "resource", found ? "resource:" + found->name : "resource", json::object{{"uri", uri}, {"subscribe", true}});
+  RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(caller, uri));
+  if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  Call call = make_call(caller, "resource", "resource:" + found->name, json::object{{"uri", uri}, {"subscribe", true}});
+  call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = uri;
   NobodyToAsk nobody;
   Conditions conditions{nobody, kResourceBudgetBytes, {}};
   Work<ReadResult> work = [&](const Recorded&) -> io::Task<ReadResult> {
-    if (watcher) RELAY_CO_CHECK(co_await watcher->watch(caller, uri));
+    for (Provider* provider : providers_) {
+      RELAY_CO_TRY(const bool taken, co_await provider->watch(caller, uri));
+      if (taken) break;
+    }
     co_return ReadResult{};
   };
-  RELAY_CO_TRY([[maybe_unused]] const ReadResult done, co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work)));
+  const auto done = co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
+  if (!done) co_return fail(done.error());
   co_return Result<void>{};
 }
 
+std::string GuardedBackend::view_of(const authority::Caller& caller, std::string_view uri) const {
+  for (const Provider* provider : providers_)
+    if (auto view = provider->find_view(caller, uri)) return *std::move(view);
+  return {};
+}
+
 void GuardedBackend::unwatch(const authority::Caller& caller, std::string_view uri) {
-  if (ResourceWatcher* watcher = find_watcher(uri)) watcher->unwatch(caller, uri);
+  for (Provider* provider : providers_) provider->unwatch(caller, uri);
 }
 
 void GuardedBackend::session_ended(const authority::Caller& caller) {
-  for (ResourceWatcher* watcher : watchers_) watcher->session_ended(caller);
+  for (Provider* provider : providers_) provider->session_ended(caller);
+}
+
+void GuardedBackend::want_log_level(protocol::LogLevel level) {
+  for (Provider* provider : providers_) provider->want_log_level(level);
 }
 
 }  // namespace relay::pipeline

@@ -27,14 +27,10 @@ class GuardedBackend final : public mcp::Backend {
 
   /// Earlier ones win when two have the same name. The backend does not own them.
   void add(Provider& provider) { providers_.push_back(&provider); }
-  void add(ResourceWatcher& watcher) { watchers_.push_back(&watcher); }
   /// Where a provider reports what changed. Null while nobody serves.
   [[nodiscard]] mcp::ChangeObserver* observer() const { return observer_; }
   /// What the capabilities say follows from what is served: known once all providers are added.
   void set_capabilities(protocol::ServerCapabilities capabilities) { identity_.capabilities = std::move(capabilities); }
-  void report_resources_changed();
-  /// For resource watchers: whoever subscribed to it in this view is told.
-  void report_resource_updated(std::string_view uri, std::string_view view = {});
 
   [[nodiscard]] const mcp::Identity& identity() const override { return identity_; }
   void set_observer(mcp::ChangeObserver* observer) override { observer_ = observer; }
@@ -48,11 +44,11 @@ class GuardedBackend final : public mcp::Backend {
   io::Task<protocol::PromptResult> get_prompt(mcp::Context& context, std::string name, json::object arguments) override;
   io::Task<protocol::Completion> complete(mcp::Context& context, protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
-  void want_log_level(protocol::LogLevel level) override;
-  [[nodiscard]] std::string view_of(const authority::Caller& caller, std::string_view uri) const override;
   io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
+  [[nodiscard]] std::string view_of(const authority::Caller& caller, std::string_view uri) const override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
   void session_ended(const authority::Caller& caller) override;
+  void want_log_level(protocol::LogLevel level) override;
 
   /// For calls that guest code makes: the same order, with the run as parent. The tool need not be in anybody's list.
   io::Task<protocol::ToolResult> call_inner(mcp::Context& context, std::string run, std::shared_ptr<const Provider::Entry> entry,
@@ -62,18 +58,17 @@ class GuardedBackend final : public mcp::Backend {
   /// Asks the providers to look again when nobody knows the name.
   io::Task<std::shared_ptr<const Provider::Entry>> find_entry(const authority::Caller& caller, std::string_view name);
   io::Task<void> prepare(const authority::Caller& caller);
+  /// Asks the providers to look again when nobody knows the URI.
+  io::Task<std::optional<FoundResource>> find_resource(const authority::Caller& caller, std::string_view uri);
   authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args);
   io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry, json::object arguments,
                                           std::string parent);
-  io::Task<std::optional<FoundResource>> find_resource(const authority::Caller& caller, std::string_view uri);
-  [[nodiscard]] ResourceWatcher* find_watcher(std::string_view uri) const;
 
   mcp::Identity identity_;
   Pipeline& pipeline_;
   RandomSource& random_;
   mcp::ChangeObserver* observer_ = nullptr;
   std::vector<Provider*> providers_;
-  std::vector<ResourceWatcher*> watchers_;
   Toolset own_;  // relay://results
 };
 

@@ -42,20 +42,6 @@ struct GuardedResource {
   ResourceHandler handler = {};
 };
 
-/// Resources that come and go, such as the files that runs leave. Asked for each resources/list.
-using ResourceLister = std::function<io::Task<std::vector<protocol::Resource>>(const authority::Caller&)>;
-
-/// Who can tell when resources change; see mcp::Backend for the words. Loop thread.
-class ResourceWatcher {
- public:
-  virtual ~ResourceWatcher() = default;
-  [[nodiscard]] virtual bool handles(std::string_view uri) const = 0;
-  [[nodiscard]] virtual std::string view_of(const authority::Caller& caller, std::string_view uri) const = 0;
-  virtual io::Task<void> watch(const authority::Caller& caller, std::string uri) = 0;
-  virtual void unwatch(const authority::Caller& caller, std::string_view uri) = 0;
-  virtual void session_ended(const authority::Caller& caller) = 0;
-};
-
 struct GuardedPrompt {
   protocol::Prompt prompt;
   PromptHandler handler;
@@ -87,11 +73,20 @@ class Provider {
   virtual void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const;
   [[nodiscard]] virtual std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const;
 
-  virtual io::Task<void> append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const;
+  virtual void append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const;
   virtual void append_templates(const authority::Caller& caller, std::vector<protocol::ResourceTemplate>& out) const;
   [[nodiscard]] virtual std::optional<FoundResource> find_resource(const authority::Caller& caller, std::string_view uri) const;
   /// How long an answer of the resource may be kept; nothing when it is not ours.
   [[nodiscard]] virtual std::optional<protocol::Caching> caching_of(std::string_view uri) const;
+  /// False when the resource is not ours. An Error refuses the subscription.
+  virtual io::Task<bool> watch(const authority::Caller& caller, std::string uri);
+  virtual void unwatch(const authority::Caller& caller, std::string_view uri);
+  /// Callers of one view see the same thing under a URI and share its watch; nothing when the resource is not ours.
+  [[nodiscard]] virtual std::optional<std::string> find_view(const authority::Caller& caller, std::string_view uri) const;
+  /// Resources that come and go, such as the files that runs leave: asked for each list.
+  virtual io::Task<void> append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out);
+  /// A session is over: what was kept for it may go.
+  virtual void session_ended(const authority::Caller& caller);
 
   virtual void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const;
   [[nodiscard]] virtual std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller, std::string_view name) const;
@@ -109,12 +104,11 @@ class Toolset final : public Provider {
   /// Fails when the name is taken or a schema does not compile.
   Result<void> add_tool(GuardedTool tool);
   void add_resource(GuardedResource resource) { resources_.push_back(std::move(resource)); }
-  void add_lister(ResourceLister lister) { listers_.push_back(std::move(lister)); }
   void add_prompt(GuardedPrompt prompt) { prompts_.push_back(std::make_shared<const GuardedPrompt>(std::move(prompt))); }
 
   void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const override;
   [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const override;
-  io::Task<void> append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const override;
+  void append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const override;
   void append_templates(const authority::Caller& caller, std::vector<protocol::ResourceTemplate>& out) const override;
   [[nodiscard]] std::optional<FoundResource> find_resource(const authority::Caller& caller, std::string_view uri) const override;
   void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const override;
@@ -126,7 +120,6 @@ class Toolset final : public Provider {
   std::vector<std::shared_ptr<const Entry>> tools_;
   std::map<std::string, std::shared_ptr<const Entry>, std::less<>> by_name_;
   std::vector<GuardedResource> resources_;
-  std::vector<ResourceLister> listers_;
   std::vector<std::shared_ptr<const GuardedPrompt>> prompts_;
 };
 

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <iterator>
-
 #include <fmt/format.h>
 
 #include "pipeline/provider.h"
@@ -30,14 +27,9 @@ std::shared_ptr<const Provider::Entry> Toolset::find(const authority::Caller&, s
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-io::Task<void> Toolset::append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const {
+void Toolset::append_resources(const authority::Caller&, std::vector<protocol::Resource>& out) const {
   for (const GuardedResource& item : resources_)
     if (!item.resource.uri.empty()) out.push_back(item.resource);
-  for (const ResourceLister& lister : listers_) {
-    RELAY_CO_TRY(std::vector<protocol::Resource> listed, co_await lister(caller));
-    std::ranges::move(listed, std::back_inserter(out));
-  }
-  co_return Result<void>{};
 }
 
 void Toolset::append_templates(const authority::Caller&, std::vector<protocol::ResourceTemplate>& out) const {

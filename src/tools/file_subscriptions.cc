@@ -1,5 +1,6 @@
 #include "tools/file_subscriptions.h"
 
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,16 +35,12 @@ Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_p
   return subscriptions;
 }
 
-bool FileSubscriptions::handles(std::string_view uri) const {
-  return find_file_of_uri(uri).has_value();
-}
-
 std::string FileSubscriptions::view_of(const authority::Caller& caller) const {
   return world_->trees.workspace_name(holder_of(caller));
 }
 
-std::string FileSubscriptions::view_of(const authority::Caller& caller, std::string_view) const {
-  return view_of(caller);
+std::optional<std::string> FileSubscriptions::find_view(const authority::Caller& caller, std::string_view uri) const {
+  return uri.starts_with(kFileUriPrefix) ? std::optional(view_of(caller)) : std::nullopt;
 }
 
 io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, std::string path, std::string key) {
@@ -55,11 +52,13 @@ io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, st
   co_return Result<void>{};
 }
 
-io::Task<void> FileSubscriptions::watch(const authority::Caller& caller, std::string uri) {
+io::Task<bool> FileSubscriptions::watch(const authority::Caller& caller, std::string uri) {
+  if (!uri.starts_with(kFileUriPrefix)) co_return false;
   auto path = find_file_of_uri(uri);
-  if (!path) co_return fail(invalid(fmt::format("{} is no file of ours", uri)));
+  if (!path) co_return fail(invalid("the URI has a broken percent-encoding"));
   std::string key = key_of(view_of(caller), uri);
-  co_return co_await watch_path(caller, std::move(*path), std::move(key));
+  RELAY_CO_CHECK(co_await watch_path(caller, std::move(*path), std::move(key)));
+  co_return true;
 }
 
 void FileSubscriptions::unwatch(const authority::Caller& caller, std::string_view uri) {
@@ -74,12 +73,13 @@ void FileSubscriptions::session_ended(const authority::Caller& caller) {
   });
 }
 
-io::Task<std::vector<protocol::Resource>> FileSubscriptions::list(const authority::Caller& caller) {
-  const authority::Caller who = caller;
-  std::string key = key_of(view_of(who), "");
+io::Task<void> FileSubscriptions::append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out) {
+  std::string key = key_of(view_of(caller), "");
   // Watched before it is listed: what comes in between is reported and not lost. A list that cannot be watched is still one.
-  if (!watcher_->is_watched(key)) [[maybe_unused]] const auto watched = co_await watch_path(who, "/out", std::move(key));
-  co_return co_await list_outputs(*world_, who);
+  if (!watcher_->is_watched(key)) [[maybe_unused]] const auto watched = co_await watch_path(caller, "/out", std::move(key));
+  RELAY_CO_TRY(std::vector<protocol::Resource> outputs, co_await list_outputs(*world_, caller));
+  std::move(outputs.begin(), outputs.end(), std::back_inserter(out));
+  co_return Result<void>{};
 }
 
 }  // namespace relay::tools

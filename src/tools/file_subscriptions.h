@@ -12,13 +12,13 @@
 #include <string_view>
 
 #include "authority/caller.h"
-#include "pipeline/guarded_backend.h"
+#include "pipeline/provider.h"
 #include "tools/files_tools.h"
 #include "vfs/file_watch.h"
 
 namespace relay::tools {
 
-class FileSubscriptions final : public pipeline::ResourceWatcher {
+class FileSubscriptions final : public pipeline::Provider {
  public:
   /// Both are called on the loop thread.
   struct Reports {
@@ -27,16 +27,15 @@ class FileSubscriptions final : public pipeline::ResourceWatcher {
   };
   static Result<std::unique_ptr<FileSubscriptions>> open(std::shared_ptr<const FilesWorld> world, const io::Executor& executor, Reports reports);
 
-  [[nodiscard]] bool handles(std::string_view uri) const override;
-  [[nodiscard]] std::string view_of(const authority::Caller& caller, std::string_view uri) const override;
+  [[nodiscard]] std::optional<std::string> find_view(const authority::Caller& caller, std::string_view uri) const override;
   /// Fails when the file is not there or may not be read.
-  io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
+  io::Task<bool> watch(const authority::Caller& caller, std::string uri) override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
   /// Forgets the session's list and deletes its workspace, if it has one of its own.
   void session_ended(const authority::Caller& caller) override;
 
   /// What /out holds, for resources/list; from then on changes of it are reported.
-  io::Task<std::vector<protocol::Resource>> list(const authority::Caller& caller);
+  io::Task<void> append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out) override;
 
  private:
   explicit FileSubscriptions(std::shared_ptr<const FilesWorld> world) : world_(std::move(world)) {}

@@ -5,8 +5,6 @@
 namespace relay::tools {
 namespace {
 
-constexpr std::string_view kPrefix = "relay://files/";
-
 bool is_unreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
 }
@@ -21,7 +19,7 @@ int hex_value(char c) {
 
 std::string uri_of_file(std::string_view tree_path) {
   while (tree_path.starts_with('/')) tree_path.remove_prefix(1);
-  std::string uri(kPrefix);
+  std::string uri(kFileUriPrefix);
   for (const char c : tree_path) {
     if (is_unreserved(c)) {
       uri += c;
@@ -49,8 +47,8 @@ std::optional<std::string> find_file_of_variable(std::string_view value) {
 }
 
 std::optional<std::string> find_file_of_uri(std::string_view uri) {
-  if (!uri.starts_with(kPrefix)) return std::nullopt;
-  return find_file_of_variable(uri.substr(kPrefix.size()));
+  if (!uri.starts_with(kFileUriPrefix)) return std::nullopt;
+  return find_file_of_variable(uri.substr(kFileUriPrefix.size()));
 }
 
 }  // namespace relay::tools

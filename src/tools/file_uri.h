@@ -8,6 +8,7 @@
 
 namespace relay::tools {
 
+inline constexpr std::string_view kFileUriPrefix = "relay://files/";
 inline constexpr std::string_view kFileUriTemplate = "relay://files/{path}";
 
 /// "/out/a b.txt" -> "relay://files/out%2Fa%20b.txt"

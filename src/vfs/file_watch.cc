@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <set>
 
@@ -19,6 +20,8 @@
 
 namespace relay::vfs {
 namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(50);  // between two reports
 
 constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                   IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
@@ -109,15 +112,15 @@ io::Task<void> FileWatcher::run(std::shared_ptr<State> state) {
                                        io::asio::redirect_error(io::asio::use_awaitable, error));
     if (error || state->owner == nullptr) break;  // closed, when the watcher goes
     state->report();
-    pause.expires_after(limits::kWatchPause);
+    pause.expires_after(kPause);
     co_await pause.async_wait(io::asio::redirect_error(io::asio::use_awaitable, error));
   }
   co_return Result<void>{};
 }
 
 Result<void> FileWatcher::watch(std::string key, const WatchTarget& target) {
-  if (watched_.size() >= limits::kWatchedFiles && !watched_.contains(key)) {
-    return relay::fail(busy(fmt::format("more than {} files are watched already", limits::kWatchedFiles)));
+  if (watched_.size() >= kMost && !watched_.contains(key)) {
+    return relay::fail(busy(fmt::format("more than {} files are watched already", kMost)));
   }
   unwatch(key);  // before adding: the same directory has the same descriptor
   const std::string path = fmt::format("/proc/self/fd/{}", target.directory.get());

@@ -307,6 +307,16 @@ TEST_F(TreeTest, QuotaNoticesWhatPeopleDelete) {
   EXPECT_LT(refused, 40);
 }
 
+TEST_F(TreeTest, WhatDoesNotFitLeavesNoEmptyFileBehind) {
+  for (const WriteMode mode : {WriteMode::create, WriteMode::append, WriteMode::overwrite}) {
+    EXPECT_EQ(write_number("/tmp/big", mode, std::string(2 << 20, 'x')), ENOSPC);
+    EXPECT_EQ(read_number("/tmp/big"), ENOENT);
+  }
+  EXPECT_EQ(write_number("/tmp/big", WriteMode::create), 0);
+  EXPECT_EQ(write_number("/tmp/big", WriteMode::append, std::string(2 << 20, 'x')), ENOSPC);
+  EXPECT_EQ(content("/tmp/big"), "x");
+}
+
 TEST_F(TreeTest, FileCountIsBoundedToo) {
   open({}, std::nullopt, {1 << 20, 3});
   ASSERT_TRUE(tree_->make_dir("/tmp/d", Depth::one));

@@ -30,7 +30,7 @@ class Client {
   // The text of a call that must fail.
   async refused(name, args = {}) {
     const result = await this.tool(name, args);
-    assert.ok(result.isError, `${name} ${JSON.stringify(args).slice(0, 300)} must fail; it gave ${JSON.stringify(result.structuredContent).slice(0, 300)}`);
+    assert.ok(result.isError, `${name} ${JSON.stringify(args).slice(0, 300)} must fail; it gave ${JSON.stringify(result.structuredContent ?? null).slice(0, 300)}`);
     return result.content[0].text;
   }
   async waitFor(what, matches) {
@@ -42,8 +42,14 @@ class Client {
 }
 
 function collect(stream, heard) {
-  const read = () => messagesOf({ headers: { 'content-type': 'text/event-stream' }, body: stream.text.slice(0, stream.text.lastIndexOf('\n\n') + 2) });
-  return { refresh: () => heard.splice(0, heard.length, ...read().filter((one) => one.method)) };
+  let taken = 0;
+  return { refresh: () => {
+    const end = stream.text.lastIndexOf('\n\n') + 2;
+    if (end <= taken) return;
+    const body = stream.text.slice(taken, end);
+    taken = end;
+    heard.push(...messagesOf({ headers: { 'content-type': 'text/event-stream' }, body }).filter((one) => one.method));
+  } };
 }
 
 class ModernHttp extends Client {

@@ -42,7 +42,7 @@ test('a mount that is not there is said at start, with its place in the configur
 
 test('allow and deny: deny beats allow, names count by whole parts and by case', async (t) => {
   const dir = tree(t);
-  const client = await connect(t, 'modern http', { config: { mounts: [{ name: 'p', path: dir, allow: ['src/**', '.env'], deny: ['.env', '*.txt'] }] } });
+  const client = await connect(t, 'modern http', { config: { mounts: [{ name: 'p', path: dir, allow: ['src/**', '/.env'], deny: ['.env', '*.txt'] }] } });
   assert.deepEqual(await names(client, '/host/p'), ['src']);
   assert.deepEqual(await names(client, '/host/p/src'), ['a.js']);
   assert.equal((await client.done('read', { path: '/host/p/src/a.js' })).content, 'a');
