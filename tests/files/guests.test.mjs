@@ -197,7 +197,7 @@ test('a call may bring a stricter filesystem policy, and never a wider one', asy
 
 test('what a run leaves in /out is listed, and is a resource', async () => {
   const result = await callTool(endpoint, 'run_py', { code: "open('/out/table.csv', 'w').write('a,b\\n')" });
-  assert.deepEqual(result.structuredContent.artifacts, [{ path: '/out/table.csv', bytes: 4, mimeType: 'text/csv' }]);
+  assert.deepEqual(result.structuredContent.artifacts, [{ path: '/out/table.csv', bytes: 4, type: 'text/csv' }]);
   assert.equal((await callTool(endpoint, 'read', { path: '/out/table.csv' })).structuredContent.content, 'a,b\n');
 });
 
