@@ -11,9 +11,10 @@ const moody = (name) => ({ name, command: 'python3', args: [fixture, 'steady'], 
 const toolNames = async (server) => (await ask(server.endpoint, 'tools/list', {})).tools.map(({ name }) => name);
 
 test('serve: servers that are added, changed and removed come and go without a restart', async (t) => {
-  const server = await serve(t, { config: { toolsets: ['admin'], mcps: [moody('a')] } });
+  const server = await serve(t, { config: { toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 }, mcps: [moody('a')] } });
   assert.equal((await callTool(server.endpoint, 'a__echo', { text: 'x' })).content[0].text, 'x');
-  const pids = server.observe().map(({ pid }) => pid);
+  const pids = server.observe().map(({ pid }) => pid).filter((pid) => pid !== server.pid);
+  assert.ok(pids.length > 0);
   assert.equal((await run('relay', ['mcp', 'add', 'b', '--expose', 'tools', '--', 'python3', fixture, 'steady'], { cwd: server.cwd })).code, 0);
   await until('b to be there', async () => (await toolNames(server)).includes('b__echo'), { seconds: 60 });
   assert.equal((await callTool(server.endpoint, 'b__echo', { text: 'y' })).content[0].text, 'y');
@@ -28,12 +29,12 @@ test('serve: servers that are added, changed and removed come and go without a r
 });
 
 test('serve: a broken configuration is refused with all its problems, and what needs a restart is named', async (t) => {
-  const server = await serve(t, { config: { toolsets: ['admin'], mcps: [moody('a')] } });
+  const server = await serve(t, { config: { toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 }, mcps: [moody('a')] } });
   writeFileSync(server.file, JSON.stringify({ mcps: [{ name: 'a' }], polcy: {} }));
   await server.waitForLog('the configuration stays as it was', { seconds: 60 });
   assert.ok(server.logs().filter(({ msg }) => msg === 'the changed configuration has a problem').length >= 1);
   assert.equal((await callTool(server.endpoint, 'a__echo', { text: 'x' })).content[0].text, 'x');
-  writeFileSync(server.file, JSON.stringify({ toolsets: ['admin'], policy: { mode: 'readonly' }, mcps: [moody('a')] }));
+  writeFileSync(server.file, JSON.stringify({ toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 }, policy: { mode: 'readonly' }, mcps: [moody('a')] }));
   const line = await server.waitForLog('read the configuration again', { seconds: 60 });
   assert.match(line.needsRestart, /policy/);
 });
