@@ -1,6 +1,7 @@
 #include "io/spawn.h"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
@@ -59,13 +60,38 @@ void spawn(Executor executor, Task<void> task, std::string name) {
   asio::co_spawn(executor, std::move(task), completion(std::move(name)));
 }
 
+namespace {
+
+// A task that is cancelled in its last breath, by itself or by what it woke, has nothing left to unwind. Asio would still throw from its own
+// frame, where nobody catches it.
+Task<void> past_cancelling(Task<void> task) {
+  Result<void> result;
+  std::exception_ptr thrown;
+  try {
+    result = co_await std::move(task);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  if (thrown) std::rethrow_exception(thrown);
+  co_return result;
+}
+
+}  // namespace
+
+// Asio's own handler emits from a posted function that points into the signal's memory; whoever cancels from outside the loop and lets go of
+// the CancelSource would pull it away. So the coroutine has a signal of its own, and the posted function owns it.
 void spawn(Executor executor, Task<void> task, std::string name, CancelSource cancel) {
-  // The handler keeps the signal alive for as long as the coroutine is.
-  auto handler = [keep = cancel.state_, done = completion(std::move(name))](const std::exception_ptr& thrown,
-                                                                            const Result<void>& result) {
+  auto own = std::make_shared<asio::cancellation_signal>();
+  cancel.state_->signal.slot().assign([own, executor](asio::cancellation_type type) {
+    asio::dispatch(executor, [own, type] { own->emit(type); });
+  });
+  // The handler keeps both signals alive for as long as the coroutine is.
+  auto handler = [own, keep = cancel.state_, done = completion(std::move(name))](const std::exception_ptr& thrown, const Result<void>& result) {
+    keep->signal.slot().clear();
     done(thrown, result);
   };
-  asio::co_spawn(executor, std::move(task), asio::bind_cancellation_slot(cancel.state_->signal.slot(), std::move(handler)));
+  asio::co_spawn(executor, past_cancelling(std::move(task)), asio::bind_cancellation_slot(own->slot(), std::move(handler)));
 }
 
 Task<void> sleep_for(std::chrono::steady_clock::duration duration) {
