@@ -38,6 +38,7 @@ bool is_beneath(std::string_view path, std::string_view directory) {
 Result<void> check_path(const std::string& path, std::string_view what) {
   const auto refuse = [&](std::string_view why) { return fail(invalid(fmt::format("the cage cannot {} {}: {}", what, path, why))); };
   if (!path.starts_with('/') || path.find('\0') != std::string::npos) return refuse("the path is not absolute");
+  if (path.starts_with("//")) return refuse("write it with one / at its beginning");
   if (std::filesystem::path(path).lexically_normal().string() != path) return refuse("write it without .., //, and a / at its end");
   if (path == "/") return refuse("that would be no cage");
   for (const std::string_view own : {"/proc", "/dev", "/sys"})

@@ -23,18 +23,24 @@ using asio::ip::tcp;
 /// A web server of the machine, on its loopback: answers each request with its first line.
 class WebServer {
  public:
-  explicit WebServer(const io::Executor& executor) : acceptor_(executor, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
-    io::spawn(executor, accept_all(), "test web server", cancel_);
+  explicit WebServer(const io::Executor& executor) : state_(std::make_shared<State>(executor)) {
+    io::spawn(executor, accept_all(state_), "test web server", cancel_);
   }
   ~WebServer() { cancel_.cancel(); }
-  [[nodiscard]] std::string host() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
-  int connections = 0;
+  [[nodiscard]] std::string host() const { return "127.0.0.1:" + std::to_string(state_->acceptor.local_endpoint().port()); }
+  [[nodiscard]] int connections() const { return state_->connections; }
 
  private:
-  io::Task<void> accept_all() {
+  /// Belongs to the coroutine too, which ends when the loop next runs.
+  struct State {
+    explicit State(const io::Executor& executor) : acceptor(executor, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {}
+    tcp::acceptor acceptor;
+    int connections = 0;
+  };
+  static io::Task<void> accept_all(std::shared_ptr<State> state) {
     for (;;) {
-      tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
-      ++connections;
+      tcp::socket socket = co_await state->acceptor.async_accept(asio::use_awaitable);
+      ++state->connections;
       std::string head;
       boost::system::error_code error;
       co_await asio::async_read_until(socket, asio::dynamic_buffer(head), "\r\n\r\n", asio::redirect_error(asio::use_awaitable, error));
@@ -44,7 +50,7 @@ class WebServer {
     }
   }
   io::CancelSource cancel_;
-  tcp::acceptor acceptor_;
+  std::shared_ptr<State> state_;
 };
 
 class CageTest : public ProcessFixture {
@@ -107,7 +113,7 @@ TEST_F(CageTest, ItSeesNoProcessButItsOwn) {
   EXPECT_THAT(call("signal", "{\"pid\":" + std::to_string(::getpid()) + ",\"signal\":0}"), StartsWith("ProcessLookupError"));
   EXPECT_THAT(call("read", R"({"path":"/proc/1/environ"})"), StartsWith("PermissionError"));
   for (const char* path : {"/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/self/oom_score_adj"})
-    EXPECT_THAT(call("write", "{\"path\":\"" + std::string(path) + "\"}"), HasSubstr("Read-only file system")) << path;
+    EXPECT_THAT(call("write", "{\"path\":\"" + std::string(path) + "\"}"), AnyOf(HasSubstr("Read-only file system"), HasSubstr("No such file"))) << path;
 }
 
 TEST_F(CageTest, ItHoldsNoPowerAndCannotGetAny) {
@@ -136,7 +142,7 @@ TEST_F(CageTest, WithoutHostsThereIsNoNetwork) {
   EXPECT_THAT(call("connect", R"({"host":"127.0.0.1","port":)" + port + "}"), StartsWith("ConnectionRefusedError"));
   EXPECT_THAT(call("connect", R"({"host":"192.0.2.1","port":80})"), HasSubstr("unreachable"));
   EXPECT_THAT(call("env"), Not(HasSubstr("HTTP_PROXY")));
-  EXPECT_EQ(web.connections, 0);
+  EXPECT_EQ(web.connections(), 0);
 }
 
 TEST_F(CageTest, AHostThatIsDeclaredIsReachedThroughTheProxyAndNoOther) {
@@ -151,7 +157,7 @@ TEST_F(CageTest, AHostThatIsDeclaredIsReachedThroughTheProxyAndNoOther) {
   EXPECT_THAT(call("tunnel", R"({"target":"nonsense"})"), StartsWith("HTTP/1.1 400"));
   const std::string port = web.host().substr(web.host().find(':') + 1);
   EXPECT_THAT(call("connect", R"({"host":"127.0.0.1","port":)" + port + "}"), StartsWith("ConnectionRefusedError")) << "only through the proxy";
-  EXPECT_EQ(other.connections, 0);
+  EXPECT_EQ(other.connections(), 0);
 }
 
 TEST_F(CageTest, ANameThatLeadsToAPrivateAddressIsRefused) {
@@ -159,14 +165,14 @@ TEST_F(CageTest, ANameThatLeadsToAPrivateAddressIsRefused) {
   spec.cage->hosts = {"localhost"};
   const std::string port = web.host().substr(web.host().find(':') + 1);
   EXPECT_THAT(call("tunnel", "{\"target\":\"localhost:" + port + "\"}"), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("not public")));
-  EXPECT_EQ(web.connections, 0);
+  EXPECT_EQ(web.connections(), 0);
 }
 
 TEST_F(CageTest, AnyHostIsNotAnyAddress) {
   WebServer web(loop.executor());
   spec.cage->hosts = {"*"};
   EXPECT_THAT(call("tunnel", "{\"target\":\"" + web.host() + "\"}"), StartsWith("HTTP/1.1 403"));
-  EXPECT_EQ(web.connections, 0);
+  EXPECT_EQ(web.connections(), 0);
 }
 
 TEST_F(CageTest, HowItEndsIsSeenFromOutside) {

@@ -50,7 +50,7 @@ class RecordingExchange final : public Exchange {
     if (question.method == "roots/list") return R"({"roots":[{"uri":"file:///project","name":"project"}]})";
     if (question.method == "sampling/createMessage")
       return R"({"role":"assistant","model":"m","content":{"type":"text","text":"sampled"},"stopReason":"endTurn"})";
-    return R"({"action":"accept","content":{"username":"ann","email":"ann@example.com","name":"Ann","ok":true}})";
+    return R"({"action":"accept","content":{"username":"ann","email":"ann@example.com","name":"Ann","color":"blue","ok":true}})";
   }
   std::string session_;
 };

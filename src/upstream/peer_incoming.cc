@@ -116,7 +116,7 @@ Dialogue::OpenRequest* Dialogue::find_addressee(std::optional<RequestId> stream_
   std::vector<OpenRequest*> clients, idle;
   OpenRequest* ours = nullptr;
   for (const auto& [id, open] : open_) {
-    if (open->acknowledged) continue;
+    if (open->acknowledged || open->outcome) continue;  // answered ones only wait for their coroutine
     if (open->exchange.session().empty()) ours = open;
     if (open->exchange.session().empty()) continue;
     clients.push_back(open);

@@ -71,7 +71,9 @@ void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
 }
 
 void SupervisedFleet::retire(const std::shared_ptr<SupervisedUpstream>& server, std::string reason) {
-  io::spawn(parts_.executor, server->retire(std::move(reason)), "stop of an upstream server");
+  // A coroutine begins when the loop gets to it; by then the fleet may have let go of the server.
+  const auto body = [](std::shared_ptr<SupervisedUpstream> kept, std::string why) -> io::Task<void> { co_return co_await kept->retire(std::move(why)); };
+  io::spawn(parts_.executor, body(server, std::move(reason)), "stop of an upstream server");
 }
 
 std::vector<std::shared_ptr<Upstream>> SupervisedFleet::all() const {

@@ -121,8 +121,11 @@ void SupervisedUpstream::drop_idlest_lane() {
     if (can_go && (idlest == lanes_.end() || it->second->last_used() < idlest->second->last_used())) idlest = it;
   }
   if (idlest == lanes_.end()) return;
-  io::spawn(setup_->executor, idlest->second->stop(), "end of a session's upstream server");
+  // Out of the map first: a lane that stops says so at once, and would be erased twice.
+  std::shared_ptr<Lane> lane = std::move(idlest->second);
   lanes_.erase(idlest);
+  const auto stop = [](std::shared_ptr<Lane> kept) -> io::Task<void> { co_return co_await kept->stop(); };
+  io::spawn(setup_->executor, stop(std::move(lane)), "end of a session's upstream server");
 }
 
 // ---- Lists.
