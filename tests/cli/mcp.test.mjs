@@ -140,7 +140,7 @@ test('tools lists them; call calls one, is recorded, and passes errors on', asyn
 test('call obeys the policy', async (t) => {
   const { cwd } = configured(t, { policy: { deny: ['forbidden'] }, mcps: [moody('m', 'steady', { tiers: { echo: 3 } })] });
   const denied = await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=forbidden']), 1);
-  assert.match(denied.both, /PolicyDenied|denied/);
+  assert.match(denied.both, /DENIED/);
   await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x']), 1);  // tier 3 wants a confirmation, and nobody is there to give it
   assert.equal((await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x', '--yes']), 0)).stdout, 'x\n');
 });

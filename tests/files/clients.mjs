@@ -44,8 +44,9 @@ class Client {
 function collect(stream, heard) {
   let taken = 0;
   return { refresh: () => {
-    const end = stream.text.lastIndexOf('\n\n') + 2;
-    if (end <= taken) return;
+    const last = stream.text.lastIndexOf('\n\n');
+    const end = last + 2;
+    if (last < 0 || end <= taken) return;
     const body = stream.text.slice(taken, end);
     taken = end;
     heard.push(...messagesOf({ headers: { 'content-type': 'text/event-stream' }, body }).filter((one) => one.method));
