@@ -44,10 +44,16 @@ void print_content(const json::object& content) {
     fmt::print("{}\n", json::write(content));
 }
 
-int print_result(const protocol::ToolResult& result, bool as_json) {
+// What the server sent, where it fitted; what is left of it, where it was cut.
+std::string text_of(const protocol::ToolResult& result) {
+  if (result.raw) return std::string(result.raw->text());
   std::string text = "{";
   protocol::append_members(text, result, protocol::kLatestLegacy);
-  text += "}";
+  return text + "}";
+}
+
+int print_result(const protocol::ToolResult& result, bool as_json) {
+  const std::string text = text_of(result);
   const auto members = json::parse_object(text);
   if (as_json || !members) {
     fmt::print("{}\n", text);

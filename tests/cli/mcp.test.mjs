@@ -7,7 +7,7 @@ import { configured, run, temporaryDirectory } from '../program.mjs';
 
 const fixture = join(import.meta.dirname, '..', 'upstream', 'fixtures', 'moody_server.py');
 const moody = (name, mood = 'steady', more = {}) => ({ name, command: 'python3', args: [fixture, mood], ...more });
-const mcp = (cwd, args, options = {}) => run('relay', ['mcp', ...args], { cwd, ...options });
+const mcp = (cwd, args, options = {}) => run('relay', ['mcp', ...args], { cwd, seconds: 240, ...options });
 const read = (cwd) => readFileSync(join(cwd, 'relay.config.json'), 'utf8');
 
 async function expectCode(result, code) {
@@ -140,7 +140,7 @@ test('tools lists them; call calls one, is recorded, and passes errors on', asyn
 test('call obeys the policy', async (t) => {
   const { cwd } = configured(t, { policy: { deny: ['forbidden'] }, mcps: [moody('m', 'steady', { tiers: { echo: 3 } })] });
   const denied = await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=forbidden']), 1);
-  assert.match(denied.both, /PolicyDenied|denied/);
+  assert.match(denied.both, /DENIED.*deny list/);
   await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x']), 1);  // tier 3 wants a confirmation, and nobody is there to give it
   assert.equal((await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x', '--yes']), 0)).stdout, 'x\n');
 });
