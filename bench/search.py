@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Search against ripgrep and GNU grep on real trees, warm cache, whole processes, interleaved runs.
 
-Prints one row per question: median times, the ratio to ripgrep, and whether the match sets (path, line, column) are the
-same. Exits 1 when a set differs. usage: bench/search.py [--bin build/bin/relay-bench-search] [--runs 7] [DIR ...]
+Prints one row per question: the median time and the least processor time of each, the ratios to ripgrep, and whether the match
+sets (path, line, column) are the same; or all of it as JSON, for the row of the bench. Exits 1 when a set differs.
+usage: bench/search.py [--bin build/bin/relay-bench-search] [--runs 7] [--json] [DIR ...]
 """
 import argparse
+import json
+import os
 import pathlib
 import re
 import shutil
@@ -40,10 +43,13 @@ def commands(binary, directory, pattern, literal, ignore_case):
 
 
 def run(command, out, env):
+    """Wall and processor time, in milliseconds."""
     with open(out, "wb") as file:
         start = time.perf_counter()
-        subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, env=env, check=False)
-        return time.perf_counter() - start
+        child = subprocess.Popen(command, stdout=file, stderr=subprocess.DEVNULL, env=env)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        return (time.perf_counter() - start) * 1000, (usage.ru_utime + usage.ru_stime) * 1000
 
 
 def match_set(out):
@@ -63,22 +69,27 @@ def measure(binary, directory, question, runs, work):
     all_commands = commands(binary, directory, pattern, literal, ignore_case)
     if name == "every line":
         del all_commands["grep"]
-    times = {tool: [] for tool in all_commands}
+    walls, cpus = {tool: [] for tool in all_commands}, {tool: [] for tool in all_commands}
     for attempt in range(runs + 1):  # the first one warms the cache
         for tool, command in all_commands.items():
-            took = run(command, work / tool, env)
+            wall, cpu = run(command, work / tool, env)
             if attempt:
-                times[tool].append(took * 1000)
-    medians = {tool: statistics.median(values) for tool, values in times.items()}
+                walls[tool].append(wall)
+                cpus[tool].append(cpu)
     ours, theirs = match_set(work / "relay"), match_set(work / "rg")
-    same = ours == theirs
-    grep = f"{medians['grep']:8.0f}" if "grep" in medians else "       -"
-    print(f"{directory:16} {name:15} {len(ours):9} {medians['relay']:8.0f} {medians['rg']:8.0f} {grep} "
-          f"{medians['relay'] / medians['rg']:7.2f}  {'same' if same else 'DIFFERENT'}", flush=True)
-    if not same:
-        for row in sorted(ours ^ theirs)[:5]:
-            print("   only", "relay" if row in ours else "rg   ", row)
-    return same, medians["relay"] / medians["rg"]
+    wall = {tool: statistics.median(values) for tool, values in walls.items()}
+    cpu = {tool: min(values) for tool, values in cpus.items()}
+    only = [("relay " if row in ours else "rg ") + repr(row) for row in sorted(ours ^ theirs)[:5]]
+    return {"tree": directory, "question": name, "matches": len(ours), "same": ours == theirs, "only": only, "wall": wall, "cpu": cpu,
+            "wallRatio": wall["relay"] / wall["rg"], "cpuRatio": cpu["relay"] / cpu["rg"]}
+
+
+def show(row):
+    grep = f"{row['wall']['grep']:8.0f}" if "grep" in row["wall"] else "       -"
+    print(f"{row['tree']:16} {row['question']:15} {row['matches']:9} {row['wall']['relay']:8.0f} {row['wall']['rg']:8.0f} {grep} "
+          f"{row['wallRatio']:7.2f} {row['cpuRatio']:7.2f}  {'same' if row['same'] else 'DIFFERENT'}", flush=True)
+    for text in row["only"]:
+        print("   only", text)
 
 
 def main():
@@ -86,18 +97,26 @@ def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     parser.add_argument("--bin", default=str(root / "build/bin/relay-bench-search"))
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
     parser.add_argument("directories", nargs="*", default=["/usr/include", "/usr/share/doc"])
     arguments = parser.parse_args()
     if shutil.which("rg") is None:
         sys.exit("ripgrep is missing: apt-get install ripgrep")
-    print(f"{'tree':16} {'question':15} {'matches':>9} {'relay ms':>8} {'rg ms':>8} {'grep ms':>8} {'to rg':>7}  match sets")
-    results = []
+    if not arguments.json:
+        print(f"{'tree':16} {'question':15} {'matches':>9} {'relay ms':>8} {'rg ms':>8} {'grep ms':>8} {'to rg':>7} {'by cpu':>7}  match sets")
+    rows = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as work:
         for directory in arguments.directories:
             for question in QUESTIONS:
-                results.append(measure(arguments.bin, directory, question, arguments.runs, pathlib.Path(work)))
-    print(f"median ratio to ripgrep {statistics.median(r for _, r in results):.2f}, worst {max(r for _, r in results):.2f}")
-    sys.exit(0 if all(same for same, _ in results) else 1)
+                rows.append(measure(arguments.bin, directory, question, arguments.runs, pathlib.Path(work)))
+                if not arguments.json:
+                    show(rows[-1])
+    if arguments.json:
+        print(json.dumps(rows))
+    else:
+        print(f"median ratio to ripgrep {statistics.median(r['wallRatio'] for r in rows):.2f}, worst {max(r['wallRatio'] for r in rows):.2f}; "
+              f"by processor time {statistics.median(r['cpuRatio'] for r in rows):.2f}, worst {max(r['cpuRatio'] for r in rows):.2f}")
+    sys.exit(0 if all(row["same"] for row in rows) else 1)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 // search_bench DIR PATTERN [-i] [-F] [--runs N]: searches a directory as the search tool does and prints every match as
 // path:line:column:text, the form of `rg -n --column --no-heading`, so that bench/search.py can compare the two.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,24 +40,31 @@ Arguments parse(int count, char** words) {
   return arguments;
 }
 
-void print(const SearchResult& result, const std::string& directory) {
-  std::string out;
-  for (const SearchMatch& match : result.matches) {
-    out += directory;
-    out += std::string_view(match.path).substr(std::strlen("/host/bench"));
-    out += ':';
-    out += fmt::format_int(match.line).c_str();
-    out += ':';
-    out += fmt::format_int(match.column).c_str();
-    out += ':';
-    out += match.text;
-    out += '\n';
-    if (out.size() > 1 << 16) {
-      std::fwrite(out.data(), 1, out.size(), stdout);
-      out.clear();
+void flush(std::string& out) {
+  for (std::size_t at = 0; at < out.size();) {
+    const ssize_t wrote = ::write(STDOUT_FILENO, out.data() + at, out.size() - at);
+    if (wrote <= 0) std::exit(1);
+    at += static_cast<std::size_t>(wrote);
+  }
+  out.clear();
+}
+
+void print(const PackedResult& result, const std::string& directory) {
+  constexpr std::size_t kFlushBytes = 1 << 18;
+  std::string out, path;
+  for (const FileMatches& file : result.files) {
+    path = directory + file.path.substr(std::strlen("/host/bench")) + ':';
+    for (const FileMatches::Row& row : file.rows) {
+      out += path;
+      fmt::format_int line(row.line), column(row.column);
+      out.append(line.data(), line.size()) += ':';
+      out.append(column.data(), column.size()) += ':';
+      out += file.text(row);
+      out += '\n';
+      if (out.size() > kFlushBytes) flush(out);
     }
   }
-  std::fwrite(out.data(), 1, out.size(), stdout);
+  flush(out);
 }
 
 }  // namespace
@@ -69,10 +78,10 @@ int main(int count, char** words) {
   Searcher searcher(std::thread::hardware_concurrency() - 1);
   for (int run = 0; run < arguments.runs; ++run) {
     const auto start = std::chrono::steady_clock::now();
-    const auto result = searcher.search(tree, arguments.request);
+    const auto result = searcher.search_packed(tree, arguments.request);
     if (!result) return std::fprintf(stderr, "%s\n", result.error().message.c_str()), 1;
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    if (arguments.runs > 1) std::fprintf(stderr, "%.1f ms, %zu matches\n", took.count(), result->matches.size());
+    if (arguments.runs > 1) std::fprintf(stderr, "%.1f ms, %zu matches\n", took.count(), static_cast<std::size_t>(result->total));
     if (run == 0) print(*result, arguments.directory);
   }
   return 0;

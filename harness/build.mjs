@@ -1,4 +1,5 @@
-// Builds what relay-zygote loads at boot: the two bundles and the runtimes' own files, checked against runtime.lock.
+// Builds what relay-zygote loads at boot: the two bundles and the runtimes' own files, checked against runtime.lock; and the
+// compiler of dependencies.
 // Usage: node build.mjs OUTPUT_DIRECTORY [--update-lock]
 
 import { createHash } from "node:crypto";
@@ -116,6 +117,15 @@ export async function buildBundle(language, output) {
   writeIfChanged(join(output, `zygote-${language}.js`), first + result.outputFiles[0].text);
 }
 
+/** What relay runs, with the node that npm runs on, after it has bundled dependencies. */
+async function buildCompiler(output) {
+  const result = await build({
+    entryPoints: [join(here, "src/hosts/compiler/main.mjs")], bundle: true, write: false, format: "esm", platform: "node", target: "node18",
+    legalComments: "none", logLevel: "error",
+  });
+  writeIfChanged(join(output, "compile-bundle.mjs"), result.outputFiles[0].text);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const output = process.argv[2];
   if (!output) {
@@ -126,4 +136,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   copyRuntime(output, process.argv.includes("--update-lock"));
   await buildBundle("js", output);
   await buildBundle("py", output);
+  await buildCompiler(output);
 }

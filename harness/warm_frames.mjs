@@ -8,14 +8,15 @@ const privateKey = createPrivateKey({ key: Buffer.concat([SEED_PREFIX, Buffer.al
 const spki = createPublicKey(privateKey).export({ type: "spki", format: "der" });
 const base64url = (data) => Buffer.from(data).toString("base64url");
 
-/** The first shows what the least of runs touches; the others go down the side roads: errors, files, timers, modules. */
+/** The first shows what the least of runs touches; the others go down the side roads: errors, files, timers, modules. None
+ * declares a name at its top level, where the next program of the same engine would find it. */
 const PROGRAMS = {
   js: [
     "console.log('warm')",
     "console.log('warm', 1, {a: [1]}); await null; ({ok: [true]})",
-    "const fs = await import('node:fs'); try { fs.readFileSync('/tmp/warm') } catch (error) { console.error(error.message) }\n" +
+    "{ const fs = await import('node:fs'); try { fs.readFileSync('/tmp/warm') } catch (error) { console.error(error.message) } }\n" +
       "setTimeout(() => {}, 0); await new Promise((go) => setTimeout(go, 1)); process.stdout.write('x\\n'); new Map([[1, new Set([2])]])",
-    "function f() { return null.x }\nf()",
+    "(() => {\n  return null.x;\n})()",
     "const x = ;",
   ],
   py: [

@@ -2,7 +2,7 @@
 // Whatever a test starts here is stopped when the test ends, and a process that outlives it fails the test.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -84,6 +84,16 @@ export class Program {
   }
 
   get pid() { return this.child.pid; }
+
+  // Processor time of the program so far, its children apart.
+  cpuSeconds() {
+    const fields = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  residentMegabytes() {
+    return Number(readFileSync(`/proc/${this.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;
+  }
 
   // The log lines; a line that is not JSON is a defect wherever this is asked.
   logs() {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), "../src/guest");
 let parts;
 
 before(async () => {
-  const names = ["text", "inflate", "zip", "capsule", "layers", "layer_files", "output", "calls", "timers", "js/source"];
+  const names = ["text", "inflate", "zip", "capsule", "layers", "layer_files", "output", "calls", "timers", "js/source", "js/source_map"];
   const contents = names.map((name) => `export * from "./${name}";`).join("\n");
   const outfile = join(mkdtempSync(join(tmpdir(), "harness-")), "parts.mjs");
   await build({ stdin: { contents, resolveDir: source, loader: "ts" }, bundle: true, format: "esm", outfile, logLevel: "error" });
@@ -216,5 +216,46 @@ describe("timers", () => {
     assert.deepEqual([timers.take(20), timers.take(20), timers.take(20), timers.take(20)], [2, 3, 1, undefined]);
     timers.set(4, 1, false);
     assert.equal(timers.keepAlive, false);
+  });
+});
+
+describe("source map", () => {
+  const two = ["export function first() {", "  throw new Error('first');", "}"].join("\n");
+  const files = { "entry.ts": 'import { first } from "./lib/first";\n\nfirst();\n', "lib/first.ts": two };
+  async function bundled() {
+    const folder = mkdtempSync(join(tmpdir(), "harness-map-"));
+    mkdirSync(join(folder, "lib"));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const made = await build({ entryPoints: [join(folder, "entry.ts")], bundle: true, format: "cjs", outfile: join(folder, "out.js"), sourcemap: "external", write: false });
+    const text = (ending) => made.outputFiles.find(({ path }) => path.endsWith(ending)).text;
+    return { code: text(".js"), map: text(".map") };
+  }
+  test("finds the file and the line that a bundled statement came from", async () => {
+    const { code, map } = await bundled();
+    const line = code.split("\n").findIndex((one) => one.includes("throw new")) + 1;
+    const found = new parts.SourceMap(map).find(line, 5);
+    assert.deepEqual([found.source, found.line], ["lib/first.ts", 2]);
+    const call = code.split("\n").findIndex((one) => /^\s*first\(\);/.test(one)) + 1;
+    const at = new parts.SourceMap(map).find(call, 3);
+    assert.deepEqual([at.source, at.line], ["entry.ts", 3]);
+  });
+  test("frames of the bundle are replaced, others stay", async () => {
+    const { code, map } = await bundled();
+    const line = code.split("\n").findIndex((one) => one.includes("throw new")) + 1;
+    const stack = `    at first (/deps/bundle.mjs:${line}:9)\n    at main.js:3:1\n    at x (/deps/bundle.mjs:99999:1)`;
+    const [top, own, unknown] = new parts.SourceMap(map).apply(stack).split("\n");
+    assert.match(top, /^ {4}at first \(lib\/first\.ts:2:\d+\)$/);
+    assert.deepEqual([own, unknown], ["    at main.js:3:1", "    at x (/deps/bundle.mjs:99999:1)"]);
+  });
+  test("numbers are read as they were written", () => {
+    assert.deepEqual(parts.decodeSegment("AAAA"), [0, 0, 0, 0]);
+    assert.deepEqual(parts.decodeSegment("gBjB"), [16, -17]);
+    assert.deepEqual(parts.decodeSegment("+/////D"), [2147483647]);
+    assert.deepEqual(parts.decodeSegment("//////D"), [-2147483647]);
+    assert.deepEqual(parts.decodeSegment("A!"), []);
+  });
+  test("a map that is no map does no harm", () => {
+    assert.equal(new parts.SourceMap("{}").apply("at /deps/bundle.mjs:1:1"), "at /deps/bundle.mjs:1:1");
+    assert.throws(() => new parts.SourceMap("not JSON"));
   });
 });

@@ -122,21 +122,28 @@ function callTool({ tool, arguments: args }) {
   throw Object.assign(new Error(`Tool '${tool}' not found`), { type: "ValidationError" });
 }
 
-function fetchStub({ url, method, headers }, body) {
+function fetchStub({ url, method, headers }, body, relay) {
   const { hostname, pathname } = new URL(url);
   if (hostname === "denied.example") throw Object.assign(new Error(`host ${hostname} is not allowed`), { type: "PolicyDenied" });
   if (pathname === "/slow") return { delayMs: 50, result: { status: 200, statusText: "OK", url, headers: [["content-type", "text/plain"]] }, body: Buffer.from("slow") };
   if (pathname === "/stream") {
-    const events = ["one ", "two ", "three"].map((text, i) => ({ header: { event: "chunk" }, body: Buffer.from(text), delayMs: 2 * i }));
-    return { result: { status: 200, url, headers: [["content-type", "text/plain"]], streaming: true }, events: [...events, { header: { event: "end" }, delayMs: 8 }] };
+    relay.pieces = ["one ", "two ", "three"];
+    return { result: { status: 200, url, headers: [["content-type", "text/plain"]], stream: 1 } };
   }
   if (pathname === "/missing") return { result: { status: 404, statusText: "Not Found", url, headers: [] }, body: Buffer.from("nope") };
   const echo = { method, url, headers: Object.fromEntries(headers), body: body.toString() };
   return { result: { status: 200, statusText: "OK", url, headers: [["content-type", "application/json"], ["x-test", "yes"]] }, body: Buffer.from(JSON.stringify(echo)) };
 }
 
+function readStub(_args, _body, relay) {
+  const piece = relay.pieces.shift();
+  return { delayMs: 2, result: { done: piece === undefined }, body: piece && Buffer.from(piece) };
+}
+
 const STANDARD = {
   fetch: fetchStub,
+  "fetch.read": readStub,
+  "fetch.close": () => ({}),
   display: () => ({}),
   "mcp.call": callTool,
   "mcp.tools": () => ({ result: { tools: TOOLS } }),

@@ -68,7 +68,7 @@ class Resolution {
     RELAY_CO_TRY(capsule::PackageOptions options, package_options(config_));
     RELAY_CO_TRY(const auto packages, capsule::Packages::make(std::move(options), pool_, clock_));
     const auto fetch = fetch::GuardedFetch::make(loop_.get_executor(), *http_, fetch::rules_from(policy_.network), {});
-    const auto network = std::make_shared<tools::GuardedNetwork>(fetch);
+    const auto network = std::make_shared<tools::GuardedNetwork>(loop_.get_executor(), fetch);
     auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
     json::object block = language == capsule::Language::js ? npm_block(options_.npm_packages)
                                                            : json::object{{"requirements", list_of(options_.pip_requirements)}, {"wheelUrls", list_of(options_.wheel_urls)}};

@@ -55,6 +55,8 @@ Result<capsule::PackageOptions> package_options(const Config& config) {
   options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
   options.npm.esbuild = capsule::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
   if (json::find_bool(config.npm, "sourcemaps").value_or(false)) options.npm.sourcemaps = capsule::Sourcemaps::on;
+  options.npm.compiler = beside / "runtime" / "compile-bundle.mjs";
+  options.npm.engine = beside / "runtime" / "quickjs.wasm";
   options.py.mirror = mirror_of(config);
   options.py.lock = read_lock(beside / "runtime" / "pyodide-lock.json");
   options.configured_npm.erase("sourcemaps");

@@ -11,13 +11,14 @@
 
 #include <fmt/format.h>
 
+#include "app/housekeeping.h"
 #include "app/package_options.h"
 #include "app/config_upstreams.h"
 #include "app/environment.h"
 #include "app/version.h"
 #include "io/child.h"
+#include "io/spawn.h"
 #include "tools/admin_tools.h"
-#include "tools/file_resources.h"
 #include "tools/files_tools.h"
 #include "upstream/secrets.h"
 
@@ -153,6 +154,7 @@ Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpos
   world->open_gateway();
   world->describe();
   world->measure();
+  if (purpose != Purpose::run) io::spawn(world->loop_, keep_house(world->pool_, *world->store_, world->packages_.get(), log), "housekeeping");
   if (purpose == Purpose::serve && world->local_) {
     world->local_->start(executors::Language::js);
     world->local_->start(executors::Language::py);
@@ -238,9 +240,8 @@ Result<void> World::open_execution() {
   RELAY_TRY(tools::RunPolicy run_policy, tools::read_run_policy(config_.policy));
   for (const MountConfig& mount : config_.mounts)
     if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
-  auto refused = [this](const fetch::Refusal& refusal, const authority::Call& run) {
-    log_.warn("fetch refused", {{"runRequestId", run.request_id}, {"what", fetch::name_of(refusal.what)}, {"host", refusal.host}, {"network", refusal.network}, {"reason", refusal.reason}});
-  };
+  refusals_ = std::make_unique<RefusalBook>(loop_, *journal_, random_, log_);
+  auto refused = [this](const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth) { refusals_->add(refusal, run, nth); };
   code_ = std::shared_ptr<tools::CodeWorld>(new tools::CodeWorld{.local = *local_,
                                                                  .capsules = *capsules_,
                                                                  .trees = *trees_,
@@ -262,14 +263,27 @@ Result<void> World::open_packages() {
   return {};
 }
 
+Result<void> World::add_files(pipeline::Toolset& toolset) {
+  search_pool_ = std::make_unique<io::ThreadPool>(tools::kSearchesAtOnce);
+  auto searcher = std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
+  auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
+  RELAY_CHECK(tools::add_files_tools(toolset, files));
+  tools::FileSubscriptions::Reports reports;
+  reports.updated = [this](std::string_view uri, std::string_view view) {
+    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resource_updated(uri, view);
+  };
+  reports.list_changed = [this] {
+    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resources_changed();
+  };
+  RELAY_TRY(subscriptions_, tools::FileSubscriptions::open(files, loop_, std::move(reports)));
+  backend_->add(*subscriptions_);
+  return {};
+}
+
 Result<void> World::add_toolsets() {
   for (const std::string& name : config_.toolsets) {
     auto toolset = std::make_unique<pipeline::Toolset>(name);
-    if (name == "files") {
-      auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1)});
-      RELAY_CHECK(tools::add_files_tools(*toolset, files));
-      tools::add_file_resources(*toolset, files);
-    }
+    if (name == "files") RELAY_CHECK(add_files(*toolset));
     if (name == "code") RELAY_CHECK(tools::add_code_tools(*toolset, code_));
     if (name == "admin") {
       auto admin = std::shared_ptr<const tools::AdminWorld>(new tools::AdminWorld{info_, *pipeline_, pool_, config_.audit.path});
@@ -338,6 +352,7 @@ void World::measure() {
   metrics_.add_gauge("relay_results_kept", "Results kept because they did not fit a reply", [this] { return static_cast<double>(results_->count()); });
   metrics_.add_gauge("relay_results_kept_bytes", "Their size", [this] { return static_cast<double>(results_->bytes()); });
   if (!local_) return;
+  refusals_->measure(metrics_);
   const auto status = [this](auto member) { return [this, member] { return static_cast<double>(local_->status().*member); }; };
   metrics_.add_gauge("relay_runs_running", "Runs that have a sandbox now", status(&executors::LocalStatus::running));
   metrics_.add_gauge("relay_runs_queued", "Runs that wait for a place", status(&executors::LocalStatus::waiting));

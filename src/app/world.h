@@ -10,6 +10,7 @@
 
 #include "app/config.h"
 #include "app/package_options.h"
+#include "app/refusal_book.h"
 #include "audit/journal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -25,6 +26,7 @@
 #include "net/http_client.h"
 #include "pipeline/guarded_backend.h"
 #include "tools/code_tools.h"
+#include "tools/file_subscriptions.h"
 #include "tools/server_info.h"
 #include "upstream/fleet.h"
 #include "vfs/workspace.h"
@@ -77,6 +79,7 @@ class World {
   void open_fleet();
   void open_gateway();
   void stop_runs();
+  Result<void> add_files(pipeline::Toolset& toolset);
   void describe();
   void measure();
 
@@ -99,10 +102,13 @@ class World {
   std::unique_ptr<pipeline::Pipeline> pipeline_;
   std::unique_ptr<Observer> observer_;
   std::unique_ptr<pipeline::GuardedBackend> backend_;
+  std::unique_ptr<io::ThreadPool> search_pool_;  // made with the files toolset
+  std::unique_ptr<tools::FileSubscriptions> subscriptions_;
   std::unique_ptr<net::HttpClient> http_;
   std::unique_ptr<upstream::Fleet> fleet_;
   std::unique_ptr<codemode::CodeMode> code_mode_;
   std::unique_ptr<vfs::Trees> trees_;
+  std::unique_ptr<RefusalBook> refusals_;
   std::unique_ptr<capsule::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
   std::shared_ptr<tools::CodeWorld> code_;

@@ -97,8 +97,8 @@ std::string builtin_imports(const std::set<std::string>& builtins) {
   return text + fmt::format("const builtins = {{{}}};\n", table);
 }
 
-std::string bundle_module(std::string_view bundle, const std::set<std::string>& builtins) {
-  // No line is added before the bundle inside its function, so that a source map needs only a constant shift.
+// What stands before the bundle in its module.
+std::string bundle_head(const std::set<std::string>& builtins) {
   std::string text = builtin_imports(builtins);
   text += "const require = (name) => {\n"
           "  const found = builtins[String(name).replace(/^node:/, \"\")];\n"
@@ -107,16 +107,24 @@ std::string bundle_module(std::string_view bundle, const std::set<std::string>& 
           "};\n"
           "const module = { exports: {} };\n"
           "(function (module, exports, require) {\n";
-  text.append(bundle);
-  text += "\n})(module, module.exports, require);\n"
-          "const load = (name) => {\n"
-          "  const entry = Object.hasOwn(module.exports, name) ? module.exports[name] : undefined;\n"
-          "  if (!entry) throw Object.assign(new Error(\"Cannot find module '\" + name + \"'\"), { code: \"MODULE_NOT_FOUND\" });\n"
-          "  return entry();\n"
-          "};\n"
-          "globalThis[Symbol.for(\"relay.deps\")] = load;\n"
-          "export default load;\n";
   return text;
+}
+
+// esbuild's map is about its own output, in a directory of its own: here it becomes one of the module, with paths from
+// the installation. A line of mappings ends in a semicolon. The sources themselves are left out.
+std::string module_sourcemap(std::string_view sourcemap, const std::set<std::string>& builtins) {
+  auto map = json::parse_object(sourcemap, {.bytes = 64 * limits::kMiB});
+  if (!map) return "";
+  const std::string head = bundle_head(builtins);
+  const std::string lines(static_cast<std::size_t>(std::ranges::count(head, '\n')), ';');
+  json::array sources;
+  if (const json::array* given = json::find_array(*map, "sources"))
+    for (const json::value& source : *given) {
+      std::string_view path = source.is_string() ? json::view(source.get_string()) : std::string_view();
+      while (path.starts_with("../")) path.remove_prefix(3);
+      sources.emplace_back(json::string(path));
+    }
+  return json::write(json::object{{"version", 3}, {"sources", std::move(sources)}, {"mappings", lines + std::string(json::find_string(*map, "mappings").value_or(""))}});
 }
 
 std::string package_module(std::string_view specifier, const std::set<std::string>& names) {
@@ -158,6 +166,20 @@ bool is_inside(std::string_view input, std::string_view entry) {
 }
 
 }  // namespace
+
+std::string bundle_module(std::string_view bundle, const std::set<std::string>& builtins) {
+  std::string text = bundle_head(builtins);
+  text.append(bundle);
+  text += "\n})(module, module.exports, require);\n"
+          "const load = (name) => {\n"
+          "  const entry = Object.hasOwn(module.exports, name) ? module.exports[name] : undefined;\n"
+          "  if (!entry) throw Object.assign(new Error(\"Cannot find module '\" + name + \"'\"), { code: \"MODULE_NOT_FOUND\" });\n"
+          "  return entry();\n"
+          "};\n"
+          "globalThis[Symbol.for(\"relay.deps\")] = load;\n"
+          "export default load;\n";
+  return text;
+}
 
 bool is_guest_builtin(std::string_view name) {
   return std::ranges::find(kBuiltins, name) != kBuiltins.end();
@@ -252,7 +274,7 @@ ZipFiles make_layer_files(std::string_view bundle, std::string_view sourcemap, c
     files.emplace("deps/" + file, package_module(specifier, exported));
   }
   files.emplace("deps/bundle.mjs", bundle_module(bundle, builtins));
-  if (!sourcemap.empty()) files.emplace("deps/bundle.mjs.map", sourcemap);
+  if (!sourcemap.empty()) files.emplace("deps/bundle.mjs.map", module_sourcemap(sourcemap, builtins));
   files.emplace("deps/index.json", json::write_canonical(json::value(std::move(index))));
   return files;
 }

@@ -2,6 +2,7 @@
 //
 //   deps/index.json      {"lodash": "/deps/lodash.mjs", "csv-parse/sync": "/deps/csv-parse+sync.mjs"}
 //   deps/bundle.mjs      every package in one ES module, each evaluated when it is first asked for
+//   deps/bundle.mjs.qbc  the same, compiled for the engine at hand; read instead when it is there
 //   deps/<name>.mjs      imports the bundle and re-exports one package: a default and its names
 //
 // The packages are bundled as CommonJS inside one function, so that require() and import give the same instance and
@@ -49,6 +50,9 @@ Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::stri
 
 /// Names that CommonJS source assigns to something that might be its exports.
 std::set<std::string> find_commonjs_names(std::string_view source);
+
+/// deps/bundle.mjs: the packages inside one function, with the built-ins that they ask for.
+std::string bundle_module(std::string_view bundle, const std::set<std::string>& builtins);
 
 /// The layer's files. `bundle` is esbuild's output, `names` what each specifier exports beside its default.
 ZipFiles make_layer_files(std::string_view bundle, std::string_view sourcemap, const std::set<std::string>& builtins,

@@ -59,12 +59,7 @@ Result<DepsLayer> LayerCache::save(const std::string& key, std::string zip) {
 }
 
 Result<void> LayerCache::prune() {
-  RELAY_CHECK(make_directory(root_));
-  sweep_leftovers(root_, clock_.wall());
-  RELAY_TRY(std::vector<ShelfEntry> entries, list_shelf(root_, kFacts));
-  const ShelfCut cut = choose_cut(std::move(entries), clock_.wall(), limits::kCapsuleKept, limits::kCapsuleStoreBytes);
-  for (const ShelfEntry& entry : cut.removed) discard_directory(root_ / entry.name);
-  return {};
+  return prune_shelf(root_, kFacts, clock_.wall());
 }
 
 void LayerCache::remember(const std::string& key, const DepsLayer& layer) {

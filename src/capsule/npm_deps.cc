@@ -119,6 +119,7 @@ struct NpmResolver::Work {
 
   [[nodiscard]] fs::path path() const { return installed / name; }
   Result<std::string> make_layer() const;
+  Result<void> write_module() const;
   Result<std::map<std::string, std::set<std::string>>> export_names(const BundleInputs& inputs) const;
 
   fs::path installed;
@@ -148,16 +149,28 @@ Result<std::string> NpmResolver::Work::make_layer() const {
   RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
   const std::string sourcemap = load_file(path() / "bundle.cjs.map", kBundleBytes).value_or("");
   RELAY_TRY(const auto names, export_names(inputs));
-  return pack_layer(make_layer_files(code, sourcemap, inputs.builtins, names));
+  ZipFiles files = make_layer_files(code, sourcemap, inputs.builtins, names);
+  if (auto compiled = load_file(path() / "bundle.qbc", kBundleBytes)) files.emplace("deps/bundle.mjs.qbc", std::move(*compiled));
+  return pack_layer(files);
+}
+
+// The module as the layer will have it, for the compiler.
+Result<void> NpmResolver::Work::write_module() const {
+  RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
+  RELAY_TRY(const BundleInputs inputs, read_metafile(metafile, name));
+  RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
+  return replace_file(path() / "bundle.mjs", bundle_module(code, inputs.builtins));
 }
 
 NpmResolver::NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& clock)
     : options_(std::move(options)), pool_(pool), clock_(clock), layers_(options_.cache / "layers", clock) {
   options_.environment = tool_environment(options_.environment);
+  if (options_.compiler.empty()) return;
+  if (const auto engine = load_file(options_.engine, kBundleBytes)) engine_id_ = sha256_hex(*engine);
 }
 
 std::string NpmResolver::layer_key(const NpmRequest& request) const {
-  std::string text = fmt::format("js layer 1\n{}\n{}\n", install_key(request), options_.sourcemaps == Sourcemaps::on ? "map" : "min");
+  std::string text = fmt::format("js layer 2\n{}\n{}\n{}\n", install_key(request), options_.sourcemaps == Sourcemaps::on ? "map" : "min", engine_id_);
   for (const std::string& subpath : request.subpaths) text += subpath + "\n";
   return sha256_hex(text);
 }
@@ -213,11 +226,31 @@ io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& d
 io::Task<DepsLayer> NpmResolver::bundle(const NpmRequest& request, const fs::path& directory, const std::string& key, Progress progress) {
   const auto work = std::make_shared<Work>(directory, request);
   RELAY_CO_CHECK(co_await run_esbuild(*work, progress));
+  RELAY_CO_CHECK(co_await compile(*work, progress));
   auto packing = [this, work, key]() -> Result<DepsLayer> {
     RELAY_TRY(std::string zip, work->make_layer());
     return layers_.save(key, std::move(zip));
   };
   co_return co_await with_progress(pool_.run(packing), "packing dependencies", progress);
+}
+
+// Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need the source.
+io::Task<void> NpmResolver::compile(Work& work, Progress progress) {
+  if (options_.compiler.empty() || options_.sourcemaps == Sourcemaps::on) co_return Result<void>{};
+  RELAY_CO_CHECK(work.write_module());
+  const fs::path made = work.path() / "bundle.qbc";
+  std::vector<std::string> args{options_.compiler.string(), options_.engine.string(), (work.path() / "bundle.mjs").string(), made.string()};
+  ToolCall call{options_.node, std::move(args), options_.environment, work.path().string(), "compiling dependencies", limits::kBundleTimeout};
+  const auto outcome = co_await run_tool(std::move(call), std::move(progress));
+  std::error_code ignored;
+  if (!outcome || !outcome->status.clean()) fs::remove(made, ignored);
+  co_return Result<void>{};
+}
+
+Result<void> NpmResolver::prune() {
+  const fs::path shelf = options_.cache / "npm";
+  RELAY_CHECK(layers_.prune());
+  return prune_shelf(shelf, kComplete, clock_.wall());
 }
 
 ToolCall NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::string> args) const {

@@ -26,6 +26,9 @@ struct NpmOptions {
   std::string esbuild = "esbuild";
   Environment environment;      // ours; filtered by tool_environment
   Sourcemaps sourcemaps = Sourcemaps::off;
+  std::string node = "node";           // runs the compiler: where npm is, node is
+  std::filesystem::path compiler;      // runtime/compile-bundle.mjs; empty: layers hold source only
+  std::filesystem::path engine;        // runtime/quickjs.wasm: bytecode is for exactly this one
 };
 
 class NpmResolver {
@@ -38,6 +41,9 @@ class NpmResolver {
   /// Several callers with one request share the work.
   io::Task<DepsLayer> resolve(NpmRequest request, Progress progress);
 
+  /// Drops layers and installed packages that are old or too much, and what crashes left behind. Blocking.
+  Result<void> prune();
+
  private:
   struct Work;
   io::Task<DepsLayer> load_or_build(NpmRequest request, std::string key, Progress progress);
@@ -45,10 +51,12 @@ class NpmResolver {
   io::Task<void> run_npm(const NpmRequest& request, const std::filesystem::path& directory, Progress progress);
   io::Task<DepsLayer> bundle(const NpmRequest& request, const std::filesystem::path& directory, const std::string& key, Progress progress);
   io::Task<void> run_esbuild(Work& work, Progress progress);
+  io::Task<void> compile(Work& work, Progress progress);
   ToolCall esbuild_call(const std::filesystem::path& directory, std::vector<std::string> args) const;
   [[nodiscard]] std::string layer_key(const NpmRequest& request) const;
 
   NpmOptions options_;
+  std::string engine_id_;  // of the engine that bytecode is for; empty without a compiler
   io::ThreadPool& pool_;
   const Clock& clock_;
   LayerCache layers_;

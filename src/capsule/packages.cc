@@ -14,6 +14,11 @@ Result<std::unique_ptr<Packages>> Packages::make(PackageOptions options, io::Thr
   return packages;
 }
 
+Result<void> Packages::prune() {
+  RELAY_CHECK(npm_.prune());
+  return py_.prune();
+}
+
 io::Task<std::optional<DepsLayer>> Packages::resolve(Language language, const json::object& requested, std::string_view code, WheelFetcher fetch, Progress progress) {
   switch (language) {
     case Language::js: co_return co_await resolve_npm(requested, code, std::move(progress));

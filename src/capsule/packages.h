@@ -29,6 +29,9 @@ class Packages {
   /// when there are no dependencies at all. `fetch` gets wheels by address, under the run's own network policy.
   io::Task<std::optional<DepsLayer>> resolve(Language language, const json::object& requested, std::string_view code, WheelFetcher fetch, Progress progress);
 
+  /// Drops layers and installations that are old or too much. Blocking.
+  Result<void> prune();
+
  private:
   Packages(PackageOptions options, io::ThreadPool& pool, const Clock& clock);
   io::Task<std::optional<DepsLayer>> resolve_npm(const json::object& requested, std::string_view code, Progress progress);

@@ -77,7 +77,7 @@ std::string diagnose_pip(std::string_view log, const PythonPlatform& platform) {
 }
 
 PyResolver::PyResolver(PyOptions options, io::ThreadPool& pool, const Clock& clock)
-    : options_(std::move(options)), pool_(pool), layers_(options_.cache / "layers", clock) {
+    : options_(std::move(options)), pool_(pool), clock_(clock), layers_(options_.cache / "layers", clock) {
   options_.environment = tool_environment(options_.environment);
 }
 
@@ -127,6 +127,12 @@ io::Task<void> PyResolver::fetch_wheels(const PyRequest& request, const fs::path
     RELAY_CO_CHECK(write_new_file(work / "given" / wheel.file, bytes));
   }
   co_return Result<void>{};
+}
+
+Result<void> PyResolver::prune() {
+  RELAY_CHECK(layers_.prune());
+  sweep_leftovers(options_.cache / "pip", clock_.wall());
+  return {};
 }
 
 std::vector<std::string> PyResolver::pip_args(const fs::path& work) const {

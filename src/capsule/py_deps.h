@@ -39,6 +39,9 @@ class PyResolver {
   std::optional<DepsLayer> find(const PyRequest& request);
   io::Task<DepsLayer> resolve(PyRequest request, WheelFetcher fetch, Progress progress);
 
+  /// Drops layers that are old or too much, and what crashes left behind. Blocking.
+  Result<void> prune();
+
  private:
   io::Task<DepsLayer> load_or_build(PyRequest request, std::string key, WheelFetcher fetch, Progress progress);
   io::Task<DepsLayer> build(const PyRequest& request, const std::string& key, const std::filesystem::path& work, WheelFetcher fetch, Progress progress);
@@ -49,6 +52,7 @@ class PyResolver {
 
   PyOptions options_;
   io::ThreadPool& pool_;
+  const Clock& clock_;
   LayerCache layers_;
   SingleFlight<DepsLayer> flights_;
 };

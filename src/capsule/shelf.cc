@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "capsule/disk.h"
 
 namespace relay::capsule {
@@ -88,6 +89,15 @@ void sweep_leftovers(const fs::path& root, WallTime now) {
     std::error_code ignored;
     if (now - modified(item.path()) > kLeftoverAge) fs::remove_all(item.path(), ignored);
   }
+}
+
+Result<void> prune_shelf(const fs::path& root, std::string_view stamp_file, WallTime now) {
+  RELAY_CHECK(make_directory(root));
+  sweep_leftovers(root, now);
+  RELAY_TRY(std::vector<ShelfEntry> entries, list_shelf(root, stamp_file));
+  const ShelfCut cut = choose_cut(std::move(entries), now, limits::kCapsuleKept, limits::kCapsuleStoreBytes);
+  for (const ShelfEntry& entry : cut.removed) discard_directory(root / entry.name);
+  return {};
 }
 
 void drop_unlinked(const fs::path& directory) {

@@ -39,6 +39,9 @@ void discard_directory(const std::filesystem::path& directory);
 /// Deletes .tmp-* and .trash-* that are an hour old: their makers are gone.
 void sweep_leftovers(const std::filesystem::path& root, WallTime now);
 
+/// All of it for one shelf, with the limits of capsules: leftovers, what is old, what is too much.
+Result<void> prune_shelf(const std::filesystem::path& root, std::string_view stamp_file, WallTime now);
+
 /// Deletes files that no capsule links to any more.
 void drop_unlinked(const std::filesystem::path& directory);
 

@@ -68,7 +68,7 @@ std::string_view typescript_base() {
   return R"(/** The MCP servers of this run: await mcp.<server>.<tool>({...}). Each server is a global too. */
 interface Mcp {
   call(server: string, tool: string, args?: object): Promise<unknown>;
-  /** Ranks tools by words. */
+  /** Ranks tools by words. A property `missing` names servers that did not answer in time. */
   search(query: string, options?: { limit?: number; server?: string; detail?: "summary" | "full" }): Promise<{ server: string; tool: string; description: string; call: string }[]>;
   /** One tool with its schemas and declarations, or a server with its tools. */
   describe(server: string, tool?: string): Promise<any>;

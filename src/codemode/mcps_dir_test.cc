@@ -49,7 +49,7 @@ class McpsDir : public testing::Test {
     return out;
   }
   std::string text(std::string_view path) {
-    auto read = tree_.read(path, 0, 1'000'000);
+    auto read = tree_.read(path, 0, 4 * limits::kMiB);
     return read ? read->bytes : "error: " + read.error().message;
   }
   std::shared_ptr<LearnedTypes> learned_ = std::make_shared<LearnedTypes>(std::filesystem::path());

@@ -3,11 +3,13 @@
 #include <fstream>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <gmock/gmock.h>
 
 #include "audit/audit_fixture.h"
 #include "codemode/code_mode.h"
 #include "codemode/inner_context.h"
+#include "codemode/tool_answers.h"
 #include "gateway/fake_upstream.h"
 
 namespace relay::codemode {
@@ -50,13 +52,19 @@ struct RunServersTest : testing::Test {
 
   RunServersTest() { restart({}); }
   ~RunServersTest() override {
-    code_mode.reset();
+    end();
     journal.reset();
     loop.restart();
     loop.poll();
   }
+  // On the loop, as everything that cancels.
+  void end() {
+    io::asio::post(loop, [this] { code_mode.reset(); });
+    loop.restart();
+    loop.poll();
+  }
   void restart(CodeModeOptions options) {
-    code_mode.reset();
+    end();
     options.state = state;
     code_mode.emplace(loop.get_executor(), fleet, backend, pool, random, std::move(options));
   }
@@ -155,6 +163,79 @@ TEST_F(RunServersTest, NobodyIsAskedWhereNobodyIs) {
     co_return Answer(protocol::JsonText::trusted("{}"));
   };
   EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"ask"})"), HasSubstr("roots/list"));
+}
+
+// A run whose user says yes to everything, and sees the logs.
+class WillingContext final : public mcp::Context {
+ public:
+  explicit WillingContext(io::Executor executor) : executor_(std::move(executor)) {
+    caller_.principal = "alice";
+    client_.elicitation_form = true;
+  }
+  [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
+  [[nodiscard]] const protocol::Request& request() const override { return request_; }
+  [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestLegacy; }
+  [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
+  [[nodiscard]] io::Executor executor() const override { return executor_; }
+  [[nodiscard]] io::CancelSource cancellation() const override { return {}; }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return protocol::LogLevel::debug; }
+  void progress(double, std::optional<double>, std::string_view) override { ++progressed; }
+  void log(protocol::LogLevel, std::string_view logger, json::value) override { loggers.emplace_back(logger); }
+  io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override {
+    std::vector<protocol::InputResponse> answers;
+    for ([[maybe_unused]] const protocol::Ask& ask : asks) answers.emplace_back(protocol::RawResponse{json::object{{"action", "accept"}}});
+    co_return answers;
+  }
+  void become_task() override {}
+  Error refuse(protocol::RpcError error) override {
+    ++refused;
+    return invalid(std::move(error.message));
+  }
+  void close_stream() override {}
+  std::vector<std::string> loggers;
+  int progressed = 0, refused = 0;
+
+ private:
+  authority::Caller caller_;
+  io::Executor executor_;
+  protocol::Request request_;
+  protocol::ClientCapabilities client_;
+};
+
+TEST_F(RunServersTest, WhatAServerAsksReachesTheUserOfTheRun) {
+  const auto one = add("one");
+  one->offer_tools({"ask"});
+  std::string got;
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    exchange.progress(1, {}, "half");
+    exchange.log(protocol::LogLevel::info, "disk", "hello");
+    std::vector<upstream::Question> questions;
+    questions.push_back({"", "elicitation/create", protocol::JsonText::trusted(R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
+    RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
+    got = answers.at(0).text();
+    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+  };
+  WillingContext willing(loop.get_executor());
+  const auto servers = code_mode->open_run(willing, "req_run", {}).value();
+  EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"), R"({"content":[]})");
+  EXPECT_EQ(got, R"({"action":"accept"})");
+  EXPECT_THAT(willing.loggers, ElementsAre("one/disk"));
+  EXPECT_EQ(willing.progressed, 0);
+}
+
+TEST_F(RunServersTest, WhatAUserCannotBeAskedIsNoRefusalOfTheRun) {
+  const auto one = add("one");
+  one->offer_tools({"ask"});
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    std::vector<upstream::Question> questions;
+    questions.push_back({"", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
+    RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
+    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+  };
+  WillingContext willing(loop.get_executor());
+  const auto servers = code_mode->open_run(willing, "req_run", {}).value();
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"), HasSubstr("sampling/createMessage"));
+  EXPECT_EQ(willing.refused, 0);
 }
 
 TEST_F(RunServersTest, OnlyNamedServersMayBeCalled) {
@@ -297,6 +378,59 @@ TEST_F(RunServersTest, TheNumberOfTokensIsBounded) {
   EXPECT_FALSE(code_mode->tokens().issue(open()));
   passes.pop_back();
   EXPECT_TRUE(code_mode->tokens().issue(open()));
+}
+
+// One request over HTTP, without a socket.
+class SpokenExchange final : public net::Exchange {
+ public:
+  SpokenExchange(const io::Executor& executor, std::string method, std::string path, net::Headers headers, std::string body)
+      : gone_(executor), body_(std::move(body)) {
+    request_.method = std::move(method);
+    request_.target = request_.path = std::move(path);
+    request_.headers = std::move(headers);
+    request_.headers.add("Host", "localhost");
+  }
+  [[nodiscard]] const net::HttpRequest& request() const override { return request_; }
+  io::Task<std::string> read_body(std::size_t max_bytes) override {
+    if (body_.size() > max_bytes) co_return fail(too_large("too large"));
+    co_return body_;
+  }
+  io::Task<void> respond(net::HttpResponse response) override {
+    answer = std::move(response);
+    co_return Result<void>{};
+  }
+  io::Task<std::unique_ptr<net::BodyStream>> start_stream(int, net::Headers) override { co_return fail(internal("no streams here")); }
+  io::Event& peer_gone() override { return gone_; }
+  net::HttpResponse answer;
+
+ private:
+  net::HttpRequest request_;
+  io::Event gone_;
+  std::string body_;
+};
+
+TEST_F(RunServersTest, OverHttpATokenIsTheRun) {
+  add("one")->offer_tools({"echo"});
+  net::Router router(net::OriginGuard({}), nullptr);
+  code_mode->endpoint().add_to(router);
+  std::optional<RunTokens::Pass> pass(code_mode->tokens().issue(open(std::vector<std::string>{"one"})).value());
+  const std::string token = pass->token();
+  const auto say = [&](std::string method, std::string path, net::Headers headers, std::string body) {
+    SpokenExchange exchange(loop.get_executor(), std::move(method), std::move(path), std::move(headers), std::move(body));
+    const auto done = wait(router.handle(exchange));
+    if (!done) return std::string(done.error().face().type);
+    return std::to_string(exchange.answer.status) + " " + exchange.answer.body;
+  };
+  const std::string call = R"({"mcp":"one","tool":"echo","params":{}})";
+  EXPECT_EQ(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, call), R"(200 {"result":{"content":[{"type":"text","text":"hi"}],"extra":1.50}})");
+  EXPECT_EQ(say("GET", "/mcps/one/tools", {{"X-Relay-Run-Token", token}}, ""),
+            R"(200 {"result":{"tools":[{"name":"echo","alias":"echo","description":"","inputSchema":{"type":"object"}}]}})");
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, R"({"mcp":"two","tool":"x"})"), testing::StartsWith("404 "));
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, "nonsense"), testing::AnyOf(testing::StartsWith("400 "), HasSubstr("ValidationError")));
+  EXPECT_THAT(say("POST", "/mcps-rpc", {}, call), testing::StartsWith("401 "));
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}, {"Origin", "https://evil.test"}}, call), testing::StartsWith("403 "));
+  pass.reset();
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, call), testing::StartsWith("401 "));
 }
 
 TEST(RpcCall, HasSeveralForms) {

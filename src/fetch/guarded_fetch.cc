@@ -1,6 +1,7 @@
 #include "fetch/guarded_fetch.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/bytes.h"
 
@@ -32,6 +33,13 @@ Result<void> drop_credentials_across_origins(FetchRequest& request, const std::s
   return {};
 }
 
+std::optional<std::uint64_t> announced_bytes(const net::Headers& headers) {
+  const std::string_view text = headers.find("content-length").value_or("");
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return text.empty() || error != std::errc() || end != text.data() + text.size() ? std::nullopt : std::optional(bytes);
+}
+
 std::size_t authority_end(std::string_view url) {
   const std::size_t begin = url.find("://");
   return begin == std::string_view::npos ? url.size() : std::min(url.find_first_of("/?#", begin + 3), url.size());
@@ -55,6 +63,7 @@ std::string_view name_of(Refusal::What what) {
     case Refusal::What::redirect: return "redirect";
     case Refusal::What::address: return "address";
     case Refusal::What::body: return "body";
+    case Refusal::What::flood: return "flood";
   }
   return "";
 }
@@ -87,15 +96,23 @@ struct FetchResponse::Slot {
 
 FetchResponse::~FetchResponse() = default;
 
+void FetchResponse::rest() {
+  slot_.reset();
+}
+
 io::Task<std::optional<std::string>> FetchResponse::read() {
   if (!transfer_) co_return std::optional<std::string>{};
+  if (!slot_) {
+    RELAY_CO_CHECK(co_await owner_->take_slot());
+    slot_ = std::make_unique<Slot>(owner_);
+  }
   auto piece = co_await transfer_->read();
   if (piece && *piece) {
-    slot_->owner->counters_.bytes_received += (*piece)->size();
+    owner_->counters_.bytes_received += (*piece)->size();
     co_return piece;
   }
   if (!piece && piece.error().kind == ErrorKind::too_large)
-    slot_->owner->report({Refusal::What::body, host_, "", piece.error().message});
+    owner_->report({Refusal::What::body, host_, "", piece.error().message});
   transfer_.reset();
   slot_.reset();
   co_return piece;
@@ -123,6 +140,7 @@ void GuardedFetch::report(Refusal refusal) {
     case Refusal::What::redirect: ++counters_.refused_redirects; break;
     case Refusal::What::address: ++counters_.refused_addresses; break;
     case Refusal::What::body: ++counters_.refused_bodies; break;
+    case Refusal::What::flood: ++counters_.refused_floods; break;
   }
   if (options_.on_refusal) options_.on_refusal(refusal);
 }
@@ -211,6 +229,8 @@ std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop, std::unique_
   std::unique_ptr<FetchResponse> response(new FetchResponse());
   response->head_ = {transfer->status(), std::move(hop.url), hop.count > 0, guest_headers(transfer->headers())};
   response->host_ = std::move(hop.target.host.name);
+  response->announced_bytes_ = announced_bytes(transfer->headers());
+  response->owner_ = shared_from_this();
   response->transfer_ = std::move(transfer);
   return response;
 }

@@ -36,7 +36,7 @@ FetchRules rules_from(policy::NetworkPolicy network);
 
 /// Something that was refused, for the audit log. The address is only as exact as an audit needs: its /24 or /48.
 struct Refusal {
-  enum class What : std::uint8_t { url, redirect, address, body } what = What::url;
+  enum class What : std::uint8_t { url, redirect, address, body, flood } what = What::url;
   std::string host;
   std::string network;  // "10.1.2.0/24"; for addresses only
   std::string reason;
@@ -44,7 +44,7 @@ struct Refusal {
 std::string_view name_of(Refusal::What what);
 
 struct FetchCounters {
-  std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0, refused_bodies = 0;
+  std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0, refused_bodies = 0, refused_floods = 0;
   std::uint64_t bytes_received = 0;
 };
 
@@ -59,11 +59,17 @@ struct FetchOptions {
   std::string ca_file;
 };
 
+class GuardedFetch;
+
 /// A response whose head has arrived. Dropping it ends the transfer.
 class FetchResponse {
  public:
   ~FetchResponse();
   [[nodiscard]] const ReplyHead& head() const { return head_; }
+  /// What the server says the body will be, packed; nothing when it does not say.
+  [[nodiscard]] std::optional<std::uint64_t> announced_bytes() const { return announced_bytes_; }
+  /// Nobody reads for now: gives its place among the requests in flight to another one. read() takes one again.
+  void rest();
   /// The next piece, nothing at the end. Fails with too_large when the cap is reached.
   io::Task<std::optional<std::string>> read();
   io::Task<std::string> read_rest();
@@ -74,6 +80,8 @@ class FetchResponse {
   FetchResponse() = default;
   ReplyHead head_;
   std::string host_;
+  std::optional<std::uint64_t> announced_bytes_;
+  std::shared_ptr<GuardedFetch> owner_;
   std::unique_ptr<net::ClientResponse> transfer_;
   std::unique_ptr<Slot> slot_;
 };
@@ -85,7 +93,11 @@ class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
   /// Waits for its turn when too many of this run's requests are in flight. PolicyDenied when policy says no.
   io::Task<std::unique_ptr<FetchResponse>> send(FetchRequest request);
 
+  /// For refusals that only the caller can see, such as too many open responses.
+  void report(Refusal refusal);
+
   [[nodiscard]] const FetchCounters& counters() const { return counters_; }
+  [[nodiscard]] std::size_t max_body_bytes() const { return rules_.max_body_bytes; }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
  private:
@@ -102,10 +114,9 @@ class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
   io::Task<std::unique_ptr<net::ClientResponse>> send_hop(const FetchRequest& request, const Hop& hop);
   Result<Hop> next_hop(const Hop& from, std::string_view location);
   static Result<void> adapt(FetchRequest& request, int status, const Hop& from, const Hop& to);
-  static std::unique_ptr<FetchResponse> make_response(Hop hop, std::unique_ptr<net::ClientResponse> transfer);
+  std::unique_ptr<FetchResponse> make_response(Hop hop, std::unique_ptr<net::ClientResponse> transfer);
   Result<policy::Target> judge(const std::string& url, Refusal::What what);
   Result<void> judge_address(const std::string& ip, const std::string& host);
-  void report(Refusal refusal);
 
   net::HttpClient& client_;
   FetchRules rules_;

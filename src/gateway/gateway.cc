@@ -131,7 +131,7 @@ io::Task<bool> Gateway::watch(const authority::Caller&, std::string uri) {
   co_return true;
 }
 
-void Gateway::unwatch(std::string_view uri) {
+void Gateway::unwatch(const authority::Caller&, std::string_view uri) {
   const auto found = watched_.find(std::string(uri));
   if (found == watched_.end()) return;
   found->second.server->unwatch(found->second.original);

@@ -28,7 +28,11 @@ protocol::Caching Backend::caching_of(std::string_view) const {
 io::Task<void> Backend::watch(const authority::Caller&, std::string) {
   co_return Result<void>{};
 }
-void Backend::unwatch(std::string_view) {}
+void Backend::unwatch(const authority::Caller&, std::string_view) {}
+std::string Backend::view_of(const authority::Caller&, std::string_view) const {
+  return {};
+}
+void Backend::session_ended(const authority::Caller&) {}
 void Backend::want_log_level(protocol::LogLevel) {}
 
 protocol::RpcError unknown_tool(std::string_view name) {

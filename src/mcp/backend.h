@@ -31,7 +31,8 @@ class ChangeObserver {
   virtual void tools_changed() = 0;
   virtual void prompts_changed() = 0;
   virtual void resources_changed() = 0;
-  virtual void resource_updated(std::string_view uri) = 0;
+  /// view: of whom the resource is, see Backend::view_of; "" is everybody.
+  virtual void resource_updated(std::string_view uri, std::string_view view = {}) = 0;
   /// A log line that belongs to no call; only legacy clients can be told.
   virtual void log(protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
 };
@@ -64,9 +65,13 @@ class Backend {
   /// How long an answer of read_resource may be kept.
   [[nodiscard]] virtual protocol::Caching caching_of(std::string_view uri) const;
 
-  /// The first client subscribes to a URI, the last one leaves. A failure of watch refuses the subscription.
+  /// Callers with the same view see the same thing under a URI, so that one watch serves them all. "" for everybody.
+  [[nodiscard]] virtual std::string view_of(const authority::Caller& caller, std::string_view uri) const;
+  /// The first client of a view subscribes to a URI, the last one leaves. A failure of watch refuses the subscription.
   virtual io::Task<void> watch(const authority::Caller& caller, std::string uri);
-  virtual void unwatch(std::string_view uri);
+  virtual void unwatch(const authority::Caller& caller, std::string_view uri);
+  /// A session is over: what was kept for it may go.
+  virtual void session_ended(const authority::Caller& caller);
   /// A client wants log messages from this level on. Without effect for backends whose logs cost nothing.
   virtual void want_log_level(protocol::LogLevel level);
 };

@@ -62,7 +62,8 @@ std::optional<std::chrono::milliseconds> ttl_of(const json::object& task) {
 }  // namespace
 
 void release(Server& server, Session& session) {
-  for (const std::string& uri : std::exchange(session.subscriptions, {})) server.subscriptions().unwatch(uri);
+  for (const std::string& uri : std::exchange(session.subscriptions, {})) server.subscriptions().unwatch(session.caller, uri);
+  server.backend().session_ended(session.caller);
 }
 
 std::expected<std::string, RpcError> LegacyDispatcher::initialize(Session& session, const protocol::Request& request) {
@@ -156,7 +157,7 @@ LegacyDispatcher::Answered LegacyDispatcher::unsubscribe(Session& session, const
   if (!uri) return refuse(code::kInvalidParams, "params.uri must be a URI");
   if (const auto found = session.subscriptions.find(*uri); found != session.subscriptions.end()) {
     session.subscriptions.erase(found);
-    server_.subscriptions().unwatch(*uri);
+    server_.subscriptions().unwatch(session.caller, *uri);
   }
   return "{}";
 }

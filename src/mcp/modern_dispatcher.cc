@@ -43,20 +43,20 @@ RpcError tasks_missing() {
   return protocol::missing_capability_error({{"extensions", json::object{{protocol::kTasksExtension, json::object{}}}}});
 }
 
-io::Task<void> open_listener(Server& server, authority::Caller caller, std::shared_ptr<Listener> listener) {
+io::Task<void> open_listener(Server& server, std::shared_ptr<Listener> listener) {
   // What cannot be watched is not honoured, and the acknowledgement says so by leaving it out.
   std::set<std::string, std::less<>> honoured;
   for (const std::string& uri : listener->filter.uris) {
-    const auto watched = co_await server.subscriptions().watch(caller, uri);
+    const auto watched = co_await server.subscriptions().watch(listener->caller, uri);
     if (watched) honoured.insert(uri);
   }
   listener->filter.uris = std::move(honoured);
   if (listener->reply->finished()) {
-    for (const std::string& uri : listener->filter.uris) server.subscriptions().unwatch(uri);
+    for (const std::string& uri : listener->filter.uris) server.subscriptions().unwatch(listener->caller, uri);
     co_return Result<void>{};
   }
   if (const auto added = server.subscriptions().add(listener); !added) {
-    for (const std::string& uri : listener->filter.uris) server.subscriptions().unwatch(uri);
+    for (const std::string& uri : listener->filter.uris) server.subscriptions().unwatch(listener->caller, uri);
     refuse(*listener->reply, listener->id, protocol::to_rpc_error(added.error()), 200);
     co_return Result<void>{};
   }
@@ -117,8 +117,9 @@ void ModernDispatcher::listen(Incoming incoming) {
   std::erase_if(filter->tasks, [&](const std::string& id) {
     return server_.tasks().find(id, incoming.caller.principal, protocol::Era::modern) == nullptr;
   });
-  auto listener = std::make_shared<Listener>(std::move(incoming.request.id), *std::move(filter), std::move(incoming.reply));
-  io::spawn(server_.executor(), open_listener(server_, std::move(incoming.caller), std::move(listener)), "listen");
+  auto listener = std::make_shared<Listener>(std::move(incoming.request.id), std::move(incoming.caller), *std::move(filter),
+                                             std::move(incoming.reply));
+  io::spawn(server_.executor(), open_listener(server_, std::move(listener)), "listen");
 }
 
 std::optional<RpcError> ModernDispatcher::check_tool(Incoming& incoming, const protocol::Tool& tool,

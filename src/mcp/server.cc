@@ -108,14 +108,13 @@ void Server::announce(List list) {
   subscriptions_->notify(wants, method, {});
 }
 
-void Server::resource_updated(std::string_view uri) {
+void Server::resource_updated(std::string_view uri, std::string_view view) {
   const std::string member = uri_member(uri);
   sessions_->for_each([&](Session& session) {
-    if (session.subscriptions.contains(uri))
+    if (session.subscriptions.contains(uri) && backend_.view_of(session.caller, uri) == view)
       session.unsolicited->send(protocol::write_notification("notifications/resources/updated", "{" + member + "}"));
   });
-  const auto wants = [&](const ListenFilter& filter) { return filter.uris.contains(uri); };
-  subscriptions_->notify(wants, "notifications/resources/updated", member);
+  subscriptions_->notify_updated(uri, view, member);
 }
 
 void Server::log(protocol::LogLevel level, std::string_view logger, const json::value& data) {

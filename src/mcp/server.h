@@ -68,7 +68,7 @@ class Server final : public ChangeObserver {
   void tools_changed() override;
   void prompts_changed() override;
   void resources_changed() override;
-  void resource_updated(std::string_view uri) override;
+  void resource_updated(std::string_view uri, std::string_view view = {}) override;
   void log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
 
  private:

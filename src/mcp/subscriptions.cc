@@ -69,7 +69,7 @@ Result<void> Subscriptions::add(std::shared_ptr<Listener> listener) {
 
 void Subscriptions::remove(const std::shared_ptr<Listener>& listener) {
   if (std::erase(listeners_, listener) == 0) return;
-  for (const std::string& uri : listener->filter.uris) unwatch(uri);
+  for (const std::string& uri : listener->filter.uris) unwatch(listener->caller, uri);
 }
 
 void Subscriptions::stop(std::string_view server_info) {
@@ -81,19 +81,62 @@ void Subscriptions::stop(std::string_view server_info) {
   }
 }
 
+// Lives in a coroutine that may be unwound while it waits: then its use is given back, and whoever waits for the same
+// answer hears that there is none.
+struct Subscriptions::Use {
+  std::shared_ptr<Watch> watch;
+  enum class Part : std::uint8_t { asking, waiting } part;
+  bool done = false;
+  ~Use() {
+    if (done) return;
+    --watch->uses;
+    if (part == Part::asking) watch->settle(fail(busy("the subscription was given up; try again")));
+  }
+};
+
 io::Task<void> Subscriptions::watch(const authority::Caller& caller, std::string uri) {
-  // Counted before the backend answers: two clients that come at once watch once.
-  if (++watched_[uri] > 1) co_return Result<void>{};
-  auto watched = co_await backend_.watch(caller, uri);
-  if (!watched) watched_.erase(uri);
-  co_return watched;
+  const authority::Caller who = caller;
+  const Key key{backend_.view_of(who, uri), uri};
+  const auto found = watched_.find(key);
+  const bool shared = found != watched_.end() && (!found->second->settled.is_set() || found->second->answer);
+  if (shared) {
+    Use use{found->second, Use::Part::waiting};
+    ++use.watch->uses;
+    RELAY_CO_CHECK(co_await use.watch->settled.wait());
+    use.done = true;
+    co_return use.watch->answer;
+  }
+  const io::Executor executor = co_await io::asio::this_coro::executor;
+  Use use{std::make_shared<Watch>(executor), Use::Part::asking};
+  watched_.insert_or_assign(key, use.watch);
+  auto answer = co_await backend_.watch(who, std::move(uri));
+  use.done = true;
+  use.watch->settle(std::move(answer));
+  if (!use.watch->answer) {
+    watched_.erase(key);
+  } else if (use.watch->uses == 0) {  // everybody left while the backend was at it
+    ++use.watch->uses;
+    leave(key, who);
+  }
+  co_return use.watch->answer;
 }
 
-void Subscriptions::unwatch(std::string_view uri) {
-  const auto found = watched_.find(uri);
-  if (found == watched_.end() || --found->second > 0) return;
+void Subscriptions::leave(const Key& key, const authority::Caller& caller) {
+  const auto found = watched_.find(key);
+  if (found == watched_.end() || --found->second->uses > 0 || !found->second->settled.is_set()) return;
   watched_.erase(found);
-  backend_.unwatch(uri);
+  backend_.unwatch(caller, key.second);
+}
+
+void Subscriptions::unwatch(const authority::Caller& caller, std::string_view uri) {
+  leave({backend_.view_of(caller, uri), std::string(uri)}, caller);
+}
+
+void Subscriptions::notify_updated(std::string_view uri, std::string_view view, std::string_view members) {
+  for (const auto& listener : listeners_) {
+    const bool wants = listener->filter.uris.contains(uri) && backend_.view_of(listener->caller, uri) == view;
+    if (wants) send(*listener, "notifications/resources/updated", members);
+  }
 }
 
 void Subscriptions::send(Listener& listener, std::string_view method, std::string_view members) {

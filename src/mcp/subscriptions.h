@@ -7,8 +7,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "io/event.h"
 #include "mcp/backend.h"
 #include "mcp/reply.h"
 #include "protocol/jsonrpc.h"
@@ -29,6 +31,7 @@ std::string write_listen_filter(const ListenFilter& filter);
 
 struct Listener {
   protocol::Id id;  // of the listen request: it names the subscription
+  authority::Caller caller;
   ListenFilter filter;
   std::shared_ptr<Reply> reply;
 };
@@ -43,9 +46,9 @@ class Subscriptions {
   /// Ends every stream properly.
   void stop(std::string_view server_info);
 
-  /// Counts uses of a resource. A watch that fails is not counted.
+  /// Counts uses of a resource, each view for itself. A watch that fails is not counted, for nobody who waited for it.
   io::Task<void> watch(const authority::Caller& caller, std::string uri);
-  void unwatch(std::string_view uri);
+  void unwatch(const authority::Caller& caller, std::string_view uri);
   [[nodiscard]] std::size_t watched() const { return watched_.size(); }
 
   /// Sends a notification to the listeners that `wants` picks, each tagged with its subscription.
@@ -54,13 +57,29 @@ class Subscriptions {
     for (const auto& listener : listeners_)
       if (wants(listener->filter)) send(*listener, method, members);
   }
+  /// The listeners that subscribed to a resource and see it in this view.
+  void notify_updated(std::string_view uri, std::string_view view, std::string_view members);
   static void send(Listener& listener, std::string_view method, std::string_view members);
   [[nodiscard]] std::size_t listeners() const { return listeners_.size(); }
 
  private:
+  using Key = std::pair<std::string, std::string>;  // view and URI
+  struct Watch {
+    explicit Watch(io::Executor executor) : settled(std::move(executor)) {}
+    std::size_t uses = 1;
+    io::Event settled;  // the backend has answered
+    Result<void> answer;
+    void settle(Result<void> with) {
+      answer = std::move(with);
+      settled.set();
+    }
+  };
+  struct Use;
+  void leave(const Key& key, const authority::Caller& caller);
+
   Backend& backend_;
   std::vector<std::shared_ptr<Listener>> listeners_;
-  std::map<std::string, std::size_t, std::less<>> watched_;
+  std::map<Key, std::shared_ptr<Watch>> watched_;
 };
 
 }  // namespace relay::mcp

@@ -96,6 +96,7 @@ io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const autho
   RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Resource> resources;
   for (const Provider* provider : providers_) provider->append_resources(caller, resources);
+  for (Provider* provider : providers_) RELAY_CO_CHECK(co_await provider->append_changing(caller, resources));
   co_return listing_of(std::move(resources));
 }
 
@@ -128,10 +129,10 @@ std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority:
   return nullptr;
 }
 
-Call GuardedBackend::make_call(const mcp::Context& context, std::string toolset, std::string tool, json::value args) {
+Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args) {
   Call call;
   call.request_id = make_id(random_, "req_");
-  call.caller = context.caller();
+  call.caller = caller;
   call.toolset = std::move(toolset);
   call.tool = std::move(tool);
   call.args = std::move(args);
@@ -151,7 +152,7 @@ io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::stri
 
 io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry, json::object arguments,
                                               std::string parent) {
-  Call call = make_call(context, entry->toolset, entry->guarded.tool.name, std::move(arguments));
+  Call call = make_call(context.caller(), entry->toolset, entry->guarded.tool.name, std::move(arguments));
   call.parent = std::move(parent);
   call.upstream = entry->upstream;
   call.tier = entry->guarded.tier;
@@ -164,15 +165,20 @@ io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::shared
   co_return co_await pipeline_.run<ToolResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
-io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
+io::Task<std::optional<FoundResource>> GuardedBackend::find_resource(const authority::Caller& caller, std::string_view uri) {
   std::optional<FoundResource> found;
   for (const bool again : {false, true}) {
-    if (again && !found) RELAY_CO_CHECK(co_await prepare(context.caller()));
+    if (again && !found) RELAY_CO_CHECK(co_await prepare(caller));
     for (const Provider* provider : providers_)
-      if (!found) found = provider->find_resource(context.caller(), uri);
+      if (!found) found = provider->find_resource(caller, uri);
   }
+  co_return found;
+}
+
+io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
+  RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(context.caller(), uri));
   if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
-  Call call = make_call(context, "resource", "resource:" + found->name, json::object{{"uri", uri}});
+  Call call = make_call(context.caller(), "resource", "resource:" + found->name, json::object{{"uri", uri}});
   call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = uri;
@@ -190,7 +196,7 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
       if (!found) found = provider->find_prompt(context.caller(), name);
   }
   if (!found) co_return fail(not_found(fmt::format("there is no prompt {}", name.substr(0, 200))));
-  Call call = make_call(context, "prompt", "prompt:" + name, std::move(arguments));
+  Call call = make_call(context.caller(), "prompt", "prompt:" + name, std::move(arguments));
   call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = json::write(call.args);
@@ -218,16 +224,40 @@ protocol::Caching GuardedBackend::caching_of(std::string_view uri) const {
   return {};
 }
 
+// Watching is reading, again and again: it takes the same permission and leaves the same trace.
 io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::string uri) {
-  for (Provider* provider : providers_) {
-    RELAY_CO_TRY(const bool taken, co_await provider->watch(caller, uri));
-    if (taken) break;
-  }
+  RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(caller, uri));
+  if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
+  Call call = make_call(caller, "resource", "resource:" + found->name, json::object{{"uri", uri}, {"subscribe", true}});
+  call.upstream = found->upstream;
+  call.tier = Tier::read_only;
+  call.policy_text = uri;
+  NobodyToAsk nobody;
+  Conditions conditions{nobody, kResourceBudgetBytes, {}};
+  Work<ReadResult> work = [&](const Recorded&) -> io::Task<ReadResult> {
+    for (Provider* provider : providers_) {
+      RELAY_CO_TRY(const bool taken, co_await provider->watch(caller, uri));
+      if (taken) break;
+    }
+    co_return ReadResult{};
+  };
+  const auto done = co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
+  if (!done) co_return fail(done.error());
   co_return Result<void>{};
 }
 
-void GuardedBackend::unwatch(std::string_view uri) {
-  for (Provider* provider : providers_) provider->unwatch(uri);
+std::string GuardedBackend::view_of(const authority::Caller& caller, std::string_view uri) const {
+  for (const Provider* provider : providers_)
+    if (auto view = provider->find_view(caller, uri)) return *std::move(view);
+  return {};
+}
+
+void GuardedBackend::unwatch(const authority::Caller& caller, std::string_view uri) {
+  for (Provider* provider : providers_) provider->unwatch(caller, uri);
+}
+
+void GuardedBackend::session_ended(const authority::Caller& caller) {
+  for (Provider* provider : providers_) provider->session_ended(caller);
 }
 
 void GuardedBackend::want_log_level(protocol::LogLevel level) {

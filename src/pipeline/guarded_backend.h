@@ -45,7 +45,9 @@ class GuardedBackend final : public mcp::Backend {
   io::Task<protocol::Completion> complete(mcp::Context& context, protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
   io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
-  void unwatch(std::string_view uri) override;
+  [[nodiscard]] std::string view_of(const authority::Caller& caller, std::string_view uri) const override;
+  void unwatch(const authority::Caller& caller, std::string_view uri) override;
+  void session_ended(const authority::Caller& caller) override;
   void want_log_level(protocol::LogLevel level) override;
 
   /// For calls that guest code makes: the same order, with the run as parent. The tool need not be in anybody's list.
@@ -56,7 +58,9 @@ class GuardedBackend final : public mcp::Backend {
   /// Asks the providers to look again when nobody knows the name.
   io::Task<std::shared_ptr<const Provider::Entry>> find_entry(const authority::Caller& caller, std::string_view name);
   io::Task<void> prepare(const authority::Caller& caller);
-  authority::Call make_call(const mcp::Context& context, std::string toolset, std::string tool, json::value args);
+  /// Asks the providers to look again when nobody knows the URI.
+  io::Task<std::optional<FoundResource>> find_resource(const authority::Caller& caller, std::string_view uri);
+  authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args);
   io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry, json::object arguments,
                                           std::string parent);
 

@@ -20,7 +20,14 @@ std::optional<protocol::Caching> Provider::caching_of(std::string_view) const {
 io::Task<bool> Provider::watch(const authority::Caller&, std::string) {
   co_return false;
 }
-void Provider::unwatch(std::string_view) {}
+void Provider::unwatch(const authority::Caller&, std::string_view) {}
+std::optional<std::string> Provider::find_view(const authority::Caller&, std::string_view) const {
+  return std::nullopt;
+}
+io::Task<void> Provider::append_changing(const authority::Caller&, std::vector<protocol::Resource>&) {
+  co_return Result<void>{};
+}
+void Provider::session_ended(const authority::Caller&) {}
 void Provider::append_prompts(const authority::Caller&, std::vector<protocol::Prompt>&) const {}
 std::shared_ptr<const GuardedPrompt> Provider::find_prompt(const authority::Caller&, std::string_view) const {
   return nullptr;

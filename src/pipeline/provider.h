@@ -80,7 +80,13 @@ class Provider {
   [[nodiscard]] virtual std::optional<protocol::Caching> caching_of(std::string_view uri) const;
   /// False when the resource is not ours. An Error refuses the subscription.
   virtual io::Task<bool> watch(const authority::Caller& caller, std::string uri);
-  virtual void unwatch(std::string_view uri);
+  virtual void unwatch(const authority::Caller& caller, std::string_view uri);
+  /// Callers of one view see the same thing under a URI and share its watch; nothing when the resource is not ours.
+  [[nodiscard]] virtual std::optional<std::string> find_view(const authority::Caller& caller, std::string_view uri) const;
+  /// Resources that come and go, such as the files that runs leave: asked for each list.
+  virtual io::Task<void> append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out);
+  /// A session is over: what was kept for it may go.
+  virtual void session_ended(const authority::Caller& caller);
 
   virtual void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const;
   [[nodiscard]] virtual std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller, std::string_view name) const;

@@ -18,8 +18,8 @@ constexpr std::string_view kDescription =
     "(kept, listed as artifacts), /host/<mount>. display(path|bytes) returns an image.{1}";
 
 // The same few words whatever there is behind them: what servers offer is found by asking, and costs nobody else.
-constexpr std::string_view kServersInJs = " MCP servers: await mcp.<server>.<tool>({...}); find tools with mcp.search(\"words\") or in /mcps.";
-constexpr std::string_view kServersInPy = " MCP servers: mcp_<server>.<tool>(...); find tools with mcp.runtime.search_tool_docs_sync(\"words\") or in /mcps.";
+constexpr std::string_view kServersInJs = " MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
+constexpr std::string_view kServersInPy = " MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\") and /mcps find tools.";
 
 
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
@@ -68,7 +68,7 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, st
 
 // A call that brings its own filesystem block sees less of the same tree.
 Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy) {
-  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree(run.principal));
+  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree({run.principal, run.client_session}));
   if (!json::find_object(run.arguments.policy, "filesystem")) return tree;
   RELAY_TRY(vfs::PathPolicy narrower, vfs::PathPolicy::parse({policy.filesystem.readonly, policy.filesystem.writable}));
   return std::make_shared<vfs::Tree>(tree->narrowed(std::move(narrower)));
@@ -77,8 +77,8 @@ Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeR
 std::shared_ptr<GuardedNetwork> make_network(const CodeWorld& world, const authority::Recorded& recorded, const RunPolicy& policy) {
   fetch::FetchOptions options;
   if (world.on_refusal)
-    options.on_refusal = [report = world.on_refusal, call = recorded.call()](const fetch::Refusal& refusal) { report(refusal, call); };
-  return std::make_shared<GuardedNetwork>(fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network), std::move(options)));
+    options.on_refusal = [report = world.on_refusal, call = recorded.call(), nth = std::size_t{0}](const fetch::Refusal& refusal) mutable { report(refusal, call, ++nth); };
+  return std::make_shared<GuardedNetwork>(world.loop, fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network), std::move(options)));
 }
 
 io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& world, const CodeRun& run, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
@@ -91,7 +91,8 @@ io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& wo
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
   const json::object& arguments = recorded.call().args.as_object();
-  CodeRun run{language, read_code_arguments(arguments, language), recorded.call().caller.principal, {}, &context};
+  const authority::Caller& caller = recorded.call().caller;
+  CodeRun run{language, read_code_arguments(arguments, language), caller.principal, caller.session_id, {}, &context};
   if (run.arguments.executor == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);

@@ -30,7 +30,8 @@ struct CodeWorld {
   net::HttpClient& http;      // for runs whose policy allows a host
   io::Executor loop;
   capsule::Packages& packages;
-  std::function<void(const fetch::Refusal&, const authority::Call& run)> on_refusal;  // for the audit log; may be empty
+  /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
+  std::function<void(const fetch::Refusal&, const authority::Call& run, std::size_t nth)> on_refusal;
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
   codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
 };
@@ -45,8 +46,9 @@ struct SealedRun {
 struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
-  std::string principal;  // whose named sessions and workspace
-  std::optional<SealedRun> sealed;  // instead of code and packages; its policy is the override
+  std::string principal;            // whose named sessions and workspace
+  std::string client_session = {};  // the MCP session, which may have a workspace of its own
+  std::optional<SealedRun> sealed = {};  // instead of code and packages; its policy is the override
   mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "tools/file_uri.h"
 #include "tools/files_read.h"
+#include "tools/media_type.h"
 #include "vfs/async_tree.h"
 
 namespace relay::tools {
@@ -27,14 +28,13 @@ std::string listing_text(const vfs::Listing& listing, const std::string& path) {
 }
 
 protocol::ResourceContents file_contents(const std::string& path, std::string bytes) {
-  protocol::ResourceContents contents{uri_of_file(path), media_type_of(path), std::string(), {}};
+  protocol::ResourceContents contents{uri_of_file(path), media_type_of(path, bytes), std::string(), {}};
   if (is_valid_utf8(bytes)) {
     contents.body = std::move(bytes);
     return contents;
   }
   const auto raw = as_bytes(bytes);
   contents.body = std::vector<std::byte>(raw.begin(), raw.end());
-  if (contents.mime_type == "text/plain") contents.mime_type = "application/octet-stream";
   return contents;
 }
 
@@ -55,7 +55,7 @@ Result<ReadResult> read_resource(const vfs::Tree& tree, const std::string& path)
 }
 
 io::Task<ReadResult> read_file(std::shared_ptr<const FilesWorld> world, const Recorded& recorded, std::string path) {
-  RELAY_CO_TRY(auto tree, world->trees.open_tree(recorded.call().caller.principal));
+  RELAY_CO_TRY(auto tree, world->trees.open_tree(holder_of(recorded.call().caller)));
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto work = [path = std::move(path)](vfs::Tree& on) { return read_resource(on, path); };
   co_return co_await files.run(std::move(work));
@@ -99,30 +99,22 @@ void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesW
   toolset.add_resource(std::move(guarded));
 }
 
-bool FileSubscriptions::handles(std::string_view uri) {
-  return find_file_of_uri(uri).has_value();
-}
-
-Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_ptr<const FilesWorld> world, io::Executor executor,
-                                                                   Updated updated) {
-  std::unique_ptr<FileSubscriptions> subscriptions(new FileSubscriptions(std::move(world)));
-  RELAY_TRY(subscriptions->watcher_, vfs::FileWatcher::open(std::move(executor), std::move(updated)));
-  return subscriptions;
-}
-
-io::Task<void> FileSubscriptions::watch(const authority::Caller& caller, std::string uri) {
-  const auto path = find_file_of_uri(uri);
-  if (!path) co_return fail(invalid(fmt::format("{} is no file of ours", uri)));
-  RELAY_CO_TRY(auto tree, world_->trees.open_tree(caller.principal));
-  const vfs::AsyncTree files(world_->pool, std::move(tree));
-  auto work = [path = *path](vfs::Tree& on) { return vfs::open_watch_target(on, path); };
-  RELAY_CO_TRY(const vfs::WatchTarget target, co_await files.run(std::move(work)));
-  RELAY_CO_CHECK(watcher_->watch(std::move(uri), target));
-  co_return Result<void>{};
-}
-
-void FileSubscriptions::unwatch(std::string_view uri) {
-  watcher_->unwatch(uri);
+io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world, const authority::Caller& caller) {
+  std::vector<protocol::Resource> outputs;
+  RELAY_CO_TRY(auto tree, world.trees.open_tree(holder_of(caller)));
+  const vfs::AsyncTree files(world.pool, std::move(tree));
+  const auto listing = co_await files.list("/out", kListedOutputs);
+  if (!listing) co_return outputs;  // a policy may hide it
+  for (const vfs::DirEntry& entry : listing->entries) {
+    if (entry.type != vfs::FileType::file) continue;
+    protocol::Resource resource;
+    resource.uri = uri_of_file("/out/" + entry.name);
+    resource.name = to_valid_utf8(entry.name);
+    resource.mime_type = media_type_of(entry.name);
+    resource.size = static_cast<std::int64_t>(entry.size);
+    outputs.push_back(std::move(resource));
+  }
+  co_return outputs;
 }
 
 }  // namespace relay::tools

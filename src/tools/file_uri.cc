@@ -1,14 +1,9 @@
 #include "tools/file_uri.h"
 
-#include <array>
-#include <utility>
-
 #include <fmt/format.h>
 
 namespace relay::tools {
 namespace {
-
-constexpr std::string_view kPrefix = "relay://files/";
 
 bool is_unreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
@@ -24,7 +19,7 @@ int hex_value(char c) {
 
 std::string uri_of_file(std::string_view tree_path) {
   while (tree_path.starts_with('/')) tree_path.remove_prefix(1);
-  std::string uri(kPrefix);
+  std::string uri(kFileUriPrefix);
   for (const char c : tree_path) {
     if (is_unreserved(c)) {
       uri += c;
@@ -51,23 +46,9 @@ std::optional<std::string> find_file_of_variable(std::string_view value) {
   return path;
 }
 
-std::string media_type_of(std::string_view path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kTypes{{
-      {".png", "image/png"},         {".jpg", "image/jpeg"},     {".jpeg", "image/jpeg"},   {".gif", "image/gif"},
-      {".svg", "image/svg+xml"},     {".webp", "image/webp"},    {".wav", "audio/wav"},     {".mp3", "audio/mpeg"},
-      {".json", "application/json"}, {".csv", "text/csv"},       {".html", "text/html"},    {".md", "text/markdown"},
-      {".js", "text/javascript"},    {".ts", "text/typescript"}, {".py", "text/x-python"},  {".pdf", "application/pdf"},
-      {".zip", "application/zip"},   {".gz", "application/gzip"}, {".wasm", "application/wasm"}, {".bin", "application/octet-stream"},
-  }};
-  for (const auto& [ending, type] : kTypes) {
-    if (path.ends_with(ending)) return std::string(type);
-  }
-  return "text/plain";
-}
-
 std::optional<std::string> find_file_of_uri(std::string_view uri) {
-  if (!uri.starts_with(kPrefix)) return std::nullopt;
-  return find_file_of_variable(uri.substr(kPrefix.size()));
+  if (!uri.starts_with(kFileUriPrefix)) return std::nullopt;
+  return find_file_of_variable(uri.substr(kFileUriPrefix.size()));
 }
 
 }  // namespace relay::tools

@@ -8,6 +8,7 @@
 
 namespace relay::tools {
 
+inline constexpr std::string_view kFileUriPrefix = "relay://files/";
 inline constexpr std::string_view kFileUriTemplate = "relay://files/{path}";
 
 /// "/out/a b.txt" -> "relay://files/out%2Fa%20b.txt"
@@ -16,8 +17,5 @@ std::string uri_of_file(std::string_view tree_path);
 std::optional<std::string> find_file_of_uri(std::string_view uri);
 /// The value of the template's variable as a tree path; nothing when the encoding is broken.
 std::optional<std::string> find_file_of_variable(std::string_view value);
-
-/// "image/png" for plot.png: what clients need to show a file. "text/plain" where nothing else is known.
-std::string media_type_of(std::string_view path);
 
 }  // namespace relay::tools

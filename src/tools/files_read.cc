@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "tools/file_uri.h"
+#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {
@@ -138,7 +139,7 @@ std::string text_for_model(const ReadArguments& arguments, const FilePart& part)
 }
 
 protocol::Content shown_binary(const std::string& path, std::string bytes) {
-  std::string type = media_type_of(path);
+  std::string type = media_type_of(path, bytes);
   if (type.starts_with("image/")) return protocol::image_content(bytes, std::move(type));
   if (type.starts_with("audio/")) return protocol::audio_content(bytes, std::move(type));
   const auto raw = as_bytes(bytes);

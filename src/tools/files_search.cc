@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "tools/file_uri.h"
+#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {

@@ -190,7 +190,7 @@ TEST(FilesTools, CostTheModelLittle) {
   spec.mounts = {{"p", state.path()}};
   auto trees = vfs::Trees::open(spec, nullptr).value();
   io::ThreadPool pool(1);
-  const auto world = std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1)});
+  const auto world = std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1), pool});
   pipeline::Toolset toolset("files");
   ASSERT_TRUE(add_files_tools(toolset, world));
   std::vector<protocol::Tool> tools;

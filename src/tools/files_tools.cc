@@ -36,7 +36,7 @@ std::string clean_path(const json::object& arguments) {
 }
 
 Result<std::shared_ptr<vfs::Tree>> tree_of(const FilesWorld& world, const Recorded& recorded) {
-  return world.trees.open_tree(recorded.call().caller.principal);
+  return world.trees.open_tree(holder_of(recorded.call().caller));
 }
 
 io::Task<ToolResult> read(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
@@ -64,9 +64,9 @@ io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Record
 io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
   vfs::SearchRequest request = read_search_arguments(recorded.call().args.as_object());
-  request.deadline = std::chrono::steady_clock::now() + limits::kSearchTime;
+  request.time_max = limits::kSearchTime;
   vfs::SearchRequest asked = request;
-  RELAY_CO_TRY(const vfs::SearchResult found, co_await vfs::search(world->pool, world->searcher, std::move(tree), std::move(asked)));
+  RELAY_CO_TRY(const vfs::SearchResult found, co_await vfs::search(world->search_pool, world->searcher, std::move(tree), std::move(asked)));
   co_return search_result(request, found);
 }
 

@@ -11,12 +11,20 @@
 
 namespace relay::tools {
 
+inline constexpr std::size_t kSearchesAtOnce = 4;  // others wait
+
 /// What file tools need of the world. Everything outlives the tools.
 struct FilesWorld {
   vfs::Trees& trees;
   io::ThreadPool& pool;
   std::shared_ptr<vfs::Searcher> searcher;
+  io::ThreadPool& search_pool;  // of its own: a search takes seconds, and reading a file must not wait for it
 };
+
+/// Whose workspace a caller works in.
+inline vfs::Holder holder_of(const authority::Caller& caller) {
+  return {caller.principal, caller.session_id};
+}
 
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
 

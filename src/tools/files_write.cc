@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "tools/file_uri.h"
+#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {

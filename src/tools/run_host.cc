@@ -1,11 +1,11 @@
 #include "tools/run_host.h"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {
@@ -50,21 +50,9 @@ Content shown(std::string bytes, std::string mime_type, const std::string& name)
 
 }  // namespace
 
-std::string mime_type_of(std::string_view path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kTypes = {{
-      {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"}, {".svg", "image/svg+xml"},
-      {".webp", "image/webp"}, {".wav", "audio/wav"}, {".mp3", "audio/mpeg"}, {".json", "application/json"},
-      {".csv", "text/csv"}, {".html", "text/html"}, {".md", "text/markdown"}, {".txt", "text/plain"}, {".js", "text/javascript"},
-      {".py", "text/x-python"}, {".pdf", "application/pdf"}, {".zip", "application/zip"},
-  }};
-  for (const auto& [ending, type] : kTypes)
-    if (path.ends_with(ending)) return std::string(type);
-  return "application/octet-stream";
-}
-
-io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream& stream) {
+io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream&) {
   if (vfs::GuestFiles::handles(call.op)) co_return co_await file_call(std::move(call));
-  if (call.op == "fetch") co_return co_await network_->fetch(std::move(call), stream);
+  if (call.op == "fetch" || call.op.starts_with("fetch.")) co_return co_await network_->call(std::move(call));
   if (call.op == "display") co_return co_await display(std::move(call));
   if (call.op == "input") {
     json::object end{{"eof", true}};
@@ -99,7 +87,7 @@ io::Task<HostReply> RunHost::display(HostCall call) {
   if (displayed_bytes_ + bytes.size() > limits::kDisplayBytes)
     co_return failure("OutputLimitExceeded", fmt::format("display() takes {} bytes in one run; write the rest to /out", limits::kDisplayBytes));
   displayed_bytes_ += bytes.size();
-  if (mime_type.empty()) mime_type = mime_type_of(path);
+  if (mime_type.empty()) mime_type = media_type_of(path, bytes);
   const std::string name = path.empty() ? argument(call, "name") : path.substr(path.rfind('/') + 1);
   displayed_.push_back(shown(std::move(bytes), std::move(mime_type), name));
   co_return HostReply{};
@@ -117,7 +105,7 @@ io::Task<std::vector<Artifact>> RunHost::artifacts() {
   auto stat_all = [tree = tree_, paths = outputs_]() -> Result<std::vector<Artifact>> {
     std::vector<Artifact> found;
     for (const std::string& path : paths)
-      if (const auto stat = tree->stat(path)) found.push_back({path, stat->size, mime_type_of(path)});
+      if (const auto stat = tree->stat(path)) found.push_back({path, stat->size, media_type_of(path)});
     return found;
   };
   co_return co_await pool_.run(std::move(stat_all));

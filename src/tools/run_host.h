@@ -18,11 +18,11 @@
 
 namespace relay::tools {
 
-/// The network as a run sees it: `fetch` calls.
+/// The network as a run sees it: `fetch`, `fetch.read`, `fetch.write` and `fetch.close`.
 class RunNetwork {
  public:
   virtual ~RunNetwork() = default;
-  virtual io::Task<executors::HostReply> fetch(executors::HostCall call, executors::HostStream& stream) = 0;
+  virtual io::Task<executors::HostReply> call(executors::HostCall call) = 0;
 };
 
 class RunHost final : public executors::HostCalls {
@@ -57,8 +57,5 @@ class RunHost final : public executors::HostCalls {
   std::vector<protocol::Content> displayed_;
   std::size_t displayed_bytes_ = 0;
 };
-
-/// "image/png" for plot.png: what clients need to show a file.
-std::string mime_type_of(std::string_view path);
 
 }  // namespace relay::tools

@@ -1,5 +1,7 @@
 #include "upstream/connector.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "io/spawn.h"
@@ -96,8 +98,19 @@ std::string home_of(const Environment& environment) {
   return home->second;
 }
 
+bool is_beneath(std::string_view path, std::string_view directory) {
+  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
+}
+
+// A directory that is not in the cage cannot be started in; a server that did not ask for one starts in the cage's own /tmp.
+std::string directory_inside(const ServerSpec& spec) {
+  const auto holds_it = [&](const std::string& path) { return is_beneath(spec.cwd, path); };
+  const bool is_inside = std::ranges::any_of(spec.cage->read, holds_it) || std::ranges::any_of(spec.cage->write, holds_it) || is_beneath(spec.cwd, "/usr");
+  return is_inside ? spec.cwd : std::string();
+}
+
 sandbox::CagePlan plan_cage(const ServerSpec& spec, const Environment& environment) {
-  return {.program = spec.command, .args = spec.args, .directory = spec.cwd, .read = spec.cage->read, .write = spec.cage->write,
+  return {.program = spec.command, .args = spec.args, .directory = directory_inside(spec), .read = spec.cage->read, .write = spec.cage->write,
           .home = home_of(environment), .hosts = !spec.cage->hosts.empty()};
 }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <array>
+#include <optional>
 
 #include "io/spawn.h"
 
@@ -16,13 +17,15 @@ struct ServerProcess::Body {
   io::Child child;
   std::shared_ptr<ServerLog> log;
   io::Event drained;
-  Headcount::Head head;
+  std::optional<Headcount::Head> head;  // until it is reaped; whoever still holds the rest of it does not matter
 
-  void end_group_and_stderr() {
+  /// Once it is reaped.
+  void finish() {
     // Grandchildren that survived their parent would live on; the group is theirs too.
     child.signal_group(SIGKILL);
     boost::system::error_code ignored;
     child.err().close(ignored);  // NOLINT: an error here means it was closed already
+    head.reset();
   }
 };
 
@@ -35,7 +38,7 @@ constexpr std::size_t kTurnBytes = 1 * limits::kMiB;
 constexpr auto kPause = std::chrono::milliseconds(50);
 
 io::Task<void> drain_stderr(std::shared_ptr<Body> body) {
-  std::array<char, 64 * limits::kKiB> chunk;
+  std::array<char, 16 * limits::kKiB> chunk;
   std::size_t turn = 0;
   boost::system::error_code error;
   while (!error) {
@@ -55,7 +58,7 @@ io::Task<void> drain_stderr(std::shared_ptr<Body> body) {
 io::Task<void> reap(std::shared_ptr<Body> body) {
   body->child.signal_group(SIGKILL);
   [[maybe_unused]] const auto status = co_await body->child.wait();
-  body->end_group_and_stderr();
+  body->finish();
   co_return Result<void>{};
 }
 
@@ -71,7 +74,7 @@ Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Executor& 
 
 ServerProcess::~ServerProcess() {
   if (body_->child.running()) io::spawn(body_->executor, reap(body_), "end of an upstream server");
-  else body_->end_group_and_stderr();
+  else body_->finish();
 }
 
 io::Child& ServerProcess::child() {
@@ -90,7 +93,7 @@ io::Task<std::string> ServerProcess::last_words() {
 io::Task<void> ServerProcess::stop() {
   const std::shared_ptr<Body> body = body_;
   RELAY_CO_CHECK(co_await body->child.stop());
-  body->end_group_and_stderr();
+  body->finish();
   co_return Result<void>{};
 }
 

@@ -72,9 +72,9 @@ class UpstreamFixture : public testing::Test {
   /// Runs the loop until it is so; fails the test when it does not come to pass.
   template <class Condition>
   void until(Condition condition) {
-    const auto wait = [](Condition condition) -> io::Task<bool> {
+    const auto wait = [](Condition asked) -> io::Task<bool> {
       for (int turn = 0; turn < 20'000; ++turn) {
-        if (condition()) co_return true;
+        if (asked()) co_return true;
         RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(1)));
       }
       co_return false;

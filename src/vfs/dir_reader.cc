@@ -30,12 +30,12 @@ std::uint64_t size_of_file(const Fd& directory, const std::string& name) {
 
 }  // namespace
 
-DirReader::DirReader(const Fd& directory) : fd_(directory.get()), block_(kBlockBytes) {
+DirReader::DirReader(const Fd& directory) : fd_(directory.get()), block_(std::make_unique_for_overwrite<char[]>(kBlockBytes)) {
   if (::lseek(fd_, 0, SEEK_SET) < 0) failed_number_ = errno;
 }
 
 bool DirReader::fill() {
-  const ssize_t got = failed_number_ == 0 ? ::getdents64(fd_, block_.data(), block_.size()) : 0;
+  const ssize_t got = failed_number_ == 0 ? ::getdents64(fd_, block_.get(), kBlockBytes) : 0;
   if (got < 0) failed_number_ = errno;
   at_ = 0;
   end_ = got > 0 ? static_cast<std::size_t>(got) : 0;
@@ -50,7 +50,7 @@ FileType DirReader::type_by_stat(const char* name) const {
 
 bool DirReader::next(Entry& entry) {
   while (at_ < end_ || fill()) {
-    const auto* raw = reinterpret_cast<const struct ::dirent64*>(block_.data() + at_);
+    const auto* raw = reinterpret_cast<const struct ::dirent64*>(block_.get() + at_);
     at_ += raw->d_reclen;
     if (is_dots(raw->d_name)) continue;
     entry.name = raw->d_name;

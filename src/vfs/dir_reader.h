@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,7 @@ class DirReader {
 
   int fd_;
   int failed_number_ = 0;
-  std::vector<char> block_;
+  std::unique_ptr<char[]> block_;
   std::size_t at_ = 0, end_ = 0;
 };
 

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <set>
 
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
@@ -18,6 +20,8 @@
 
 namespace relay::vfs {
 namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(50);  // between two reports
 
 constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                   IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
@@ -33,25 +37,38 @@ struct FileWatcher::State {
   Changed changed;
   FileWatcher* owner = nullptr;
 
-  void collect(const ::inotify_event& event, std::string_view name, std::set<std::string>& keys) const {
-    const bool lost = (event.mask & IN_Q_OVERFLOW) != 0;
-    for (const auto& [key, watched] : owner->watched_) {
-      const bool about_it = watched.descriptor == event.wd &&
-                            (watched.name.empty() ? (event.mask & kNameEvents) != 0 : watched.name == name || name.empty());
-      if (lost || about_it) keys.insert(key);
+  void collect(const ::inotify_event& event, std::string_view name, std::set<std::string>& changed_keys) const {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) {  // nobody knows what was lost
+      for (const auto& [key, watched] : owner->watched_) changed_keys.insert(key);
+      return;
+    }
+    const auto keys = owner->keys_.find(event.wd);
+    if (keys == owner->keys_.end()) return;
+    for (const std::string& key : keys->second) {
+      const std::string& wanted = owner->watched_.find(key)->second.name;
+      const bool about_it = wanted.empty() ? (event.mask & kNameEvents) != 0 : wanted == name || name.empty();
+      if (about_it) changed_keys.insert(key);
     }
   }
 
-  void report(std::string_view batch) const {
-    std::set<std::string> keys;
-    while (owner != nullptr && batch.size() >= sizeof(::inotify_event)) {
+  void collect(std::string_view batch, std::set<std::string>& changed_keys) const {
+    while (batch.size() >= sizeof(::inotify_event)) {
       ::inotify_event event{};
       std::memcpy(&event, batch.data(), sizeof event);
       const std::string_view padded = batch.substr(sizeof event, event.len);
-      collect(event, padded.substr(0, padded.find('\0')), keys);
+      collect(event, padded.substr(0, padded.find('\0')), changed_keys);
       batch.remove_prefix(sizeof event + event.len);
     }
-    for (const std::string& key : keys) changed(key);
+  }
+
+  /// Everything that waits in the queue, as one report.
+  void report() {
+    alignas(::inotify_event) std::array<char, 16 * 1024> buffer;
+    std::set<std::string> changed_keys;
+    for (ssize_t got; (got = ::read(inotify.native_handle(), buffer.data(), buffer.size())) > 0;) {
+      collect({buffer.data(), static_cast<std::size_t>(got)}, changed_keys);
+    }
+    for (const std::string& key : changed_keys) changed(key);
   }
 };
 
@@ -88,25 +105,28 @@ Result<std::unique_ptr<FileWatcher>> FileWatcher::open(io::Executor executor, Ch
 }
 
 io::Task<void> FileWatcher::run(std::shared_ptr<State> state) {
-  alignas(::inotify_event) std::array<char, 16 * 1024> buffer;
+  io::asio::steady_timer pause(state->inotify.get_executor());
   while (state->owner != nullptr) {
     boost::system::error_code error;
-    const std::size_t got =
-        co_await state->inotify.async_read_some(io::asio::buffer(buffer), io::asio::redirect_error(io::asio::use_awaitable, error));
-    if (error) break;  // closed, when the watcher goes
-    state->report({buffer.data(), got});
+    co_await state->inotify.async_wait(io::asio::posix::stream_descriptor::wait_read,
+                                       io::asio::redirect_error(io::asio::use_awaitable, error));
+    if (error || state->owner == nullptr) break;  // closed, when the watcher goes
+    state->report();
+    pause.expires_after(kPause);
+    co_await pause.async_wait(io::asio::redirect_error(io::asio::use_awaitable, error));
   }
   co_return Result<void>{};
 }
 
 Result<void> FileWatcher::watch(std::string key, const WatchTarget& target) {
-  if (watched_.size() >= limits::kWatchedFiles && !watched_.contains(key)) {
-    return relay::fail(busy(fmt::format("more than {} files are watched already", limits::kWatchedFiles)));
+  if (watched_.size() >= kMost && !watched_.contains(key)) {
+    return relay::fail(busy(fmt::format("more than {} files are watched already", kMost)));
   }
   unwatch(key);  // before adding: the same directory has the same descriptor
   const std::string path = fmt::format("/proc/self/fd/{}", target.directory.get());
   const int descriptor = ::inotify_add_watch(state_->inotify.native_handle(), path.c_str(), kEvents);
   if (descriptor < 0) return relay::fail(from_errno(errno, "watching a file"));
+  keys_[descriptor].insert(key);
   watched_.insert_or_assign(std::move(key), Watched{descriptor, target.name});
   return {};
 }
@@ -114,11 +134,15 @@ Result<void> FileWatcher::watch(std::string key, const WatchTarget& target) {
 void FileWatcher::unwatch(std::string_view key) {
   const auto found = watched_.find(key);
   if (found == watched_.end()) return;
-  const int descriptor = found->second.descriptor;
+  forget(found->first, found->second.descriptor);
   watched_.erase(found);
-  for (const auto& [other, watched] : watched_) {
-    if (watched.descriptor == descriptor) return;
-  }
+}
+
+void FileWatcher::forget(const std::string& key, int descriptor) {
+  const auto keys = keys_.find(descriptor);
+  keys->second.erase(key);
+  if (!keys->second.empty()) return;
+  keys_.erase(keys);
   ::inotify_rm_watch(state_->inotify.native_handle(), descriptor);
 }
 

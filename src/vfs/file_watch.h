@@ -2,14 +2,15 @@
 //
 // A file is watched through its directory, so that it is also seen when an editor replaces it; a directory is watched
 // for names that come and go. The directory is opened as everything is (confined_dir.h) and handed to inotify by its
-// descriptor, so a watch cannot be led astray by a link. Reports are merged: one per key and batch of events. What
-// happens through the network on a remote file system, or to a file of the same name in another directory that
+// descriptor, so a watch cannot be led astray by a link. Reports are merged: after each there is a short pause, and
+// whatever happens to a key in it is one report, so a file that is written in a loop does not flood anybody. What happens through the network on a remote file system, or to a file of the same name in another directory that
 // takes the directory's place, is not seen. Loop thread only.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,7 @@ FileResult<WatchTarget> open_watch_target(const Tree& tree, std::string_view pat
 class FileWatcher {
  public:
   using Changed = std::function<void(const std::string& key)>;
+  static constexpr std::size_t kMost = 2048;  // files watched by all clients together; a user has 8192 inotify watches or more
 
   static Result<std::unique_ptr<FileWatcher>> open(io::Executor executor, Changed changed);
   ~FileWatcher();
@@ -38,6 +40,7 @@ class FileWatcher {
   /// key is the caller's name for it; watching a key again replaces it. Fails when there are too many.
   Result<void> watch(std::string key, const WatchTarget& target);
   void unwatch(std::string_view key);
+  [[nodiscard]] bool is_watched(std::string_view key) const { return watched_.contains(key); }
   [[nodiscard]] std::size_t size() const { return watched_.size(); }
 
  private:
@@ -46,11 +49,13 @@ class FileWatcher {
     int descriptor;
     std::string name;
   };
+  void forget(const std::string& key, int descriptor);
   FileWatcher(io::Executor executor, Fd inotify, Changed changed);
   static io::Task<void> run(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;  // shared with the reading coroutine, which may outlive us by one turn of the loop
   std::map<std::string, Watched, std::less<>> watched_;
+  std::map<int, std::set<std::string>> keys_;  // by descriptor: a directory has one, however many of its files are watched
   friend struct State;
 };
 

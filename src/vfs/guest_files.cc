@@ -8,6 +8,8 @@
 namespace relay::vfs {
 namespace {
 
+constexpr std::size_t kEntries = 100'000;  // of one directory; as JSON they still fit a frame
+
 FileError bad_argument(std::string_view name, std::string_view wanted) {
   return file_error(EINVAL, name, fmt::format("the argument must be {}", wanted));
 }
@@ -59,13 +61,15 @@ FileResult<GuestReply> stat(Tree& tree, const json::object& args, std::string) {
 
 FileResult<GuestReply> list(Tree& tree, const json::object& args, std::string) {
   RELAY_FILE_TRY(const std::string path, take_path(args, "path"));
-  RELAY_FILE_TRY(const Listing listing, tree.list(path));
+  RELAY_FILE_TRY(const Listing listing, tree.list(path, kEntries));
+  // Half a directory would look like a whole one to a program.
+  if (listing.truncated) return fail(file_error(EOVERFLOW, path, fmt::format("it has more than {} entries", kEntries)));
   json::array entries;
   for (const DirEntry& entry : listing.entries) {
     entries.push_back(json::object{{"name", entry.name}, {"type", name_of(entry.type)}, {"size", entry.size}});
   }
   GuestReply out;
-  out.result = {{"entries", std::move(entries)}, {"truncated", listing.truncated}};
+  out.result = {{"entries", std::move(entries)}};
   return out;
 }
 

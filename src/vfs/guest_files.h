@@ -5,7 +5,7 @@
 // guest's language turns into its own exception. The calls, arguments and results are those of the wire:
 //
 //   fs.stat {path, follow?}          -> {type, size, mtimeMs, mode}
-//   fs.list {path}                   -> {entries: [{name, type, size}], truncated}
+//   fs.list {path}                   -> {entries: [{name, type, size}]}, all of them or EOVERFLOW
 //   fs.read {path, offset?, length?} -> {size, eof} and the bytes
 //   fs.write {path, mode, offset?, exclusive?, parents?} and bytes -> {bytesWritten, size}
 //   fs.truncate {path, size}   fs.mkdir {path, recursive?}   fs.remove {path, recursive?}   fs.rename {from, to}

@@ -36,6 +36,11 @@ Result<void> check_text(const std::string& text) {
   return {};
 }
 
+// What people write who want to see all of a file: each line matches where it begins.
+bool matches_every_line(std::string_view regex) {
+  return regex == "^" || regex == ".*" || regex == "^.*";
+}
+
 std::size_t line_start(std::string_view text, std::size_t at) {
   const void* newline = ::memrchr(text.data(), '\n', at);
   return newline == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(newline) - text.data()) + 1;
@@ -54,7 +59,8 @@ Result<LineMatcher> LineMatcher::compile(const SearchPattern& pattern) {
                                         ? required_literals_of_text(pattern.text, pattern.letters)
                                         : required_literals(pattern.text, pattern.letters);
   LineMatcher matcher;
-  for (const std::string& literal : required.any) matcher.literals_.emplace_back(literal, pattern.letters);
+  if (pattern.syntax == Syntax::regex && matches_every_line(pattern.text)) return matcher;
+  if (!required.any.empty()) matcher.literals_.emplace(required.any, pattern.letters);
   if (required.whole) return matcher;
   const std::string text = pattern.syntax == Syntax::literal ? pattern.text : "(?m)" + pattern.text;
   matcher.regex_ = std::make_unique<RE2>(text, options_for(pattern));
@@ -67,19 +73,8 @@ Result<LineMatcher> LineMatcher::compile(const SearchPattern& pattern) {
 
 std::size_t LineMatcher::find(std::string_view text, std::size_t from) const {
   if (from >= text.size()) return kNone;
-  if (literals_.empty()) return find_by_regex(text, from);
-  if (regex_ == nullptr) return find_literal(text, from);
-  return find_by_literal(text, from);
-}
-
-// The first place of any literal. Each looks only before the best place so far.
-std::size_t LineMatcher::find_literal(std::string_view text, std::size_t from) const {
-  std::size_t best = kNone;
-  for (const LiteralFinder& literal : literals_) {
-    const std::size_t reach = best == kNone ? text.size() : std::min(text.size(), best - 1 + literal.size());
-    best = std::min(best, literal.find(text.substr(0, reach), from));
-  }
-  return best;
+  if (regex_ == nullptr) return literals_ ? literals_->find(text, from) : from;
+  return literals_ ? find_by_literal(text, from) : find_by_regex(text, from);
 }
 
 std::size_t LineMatcher::find_by_regex(std::string_view text, std::size_t from) const {
@@ -94,7 +89,7 @@ std::size_t LineMatcher::find_by_regex(std::string_view text, std::size_t from) 
 std::size_t LineMatcher::find_by_literal(std::string_view text, std::size_t from) const {
   constexpr std::size_t kTries = 16, kNearBytes = 128;
   std::size_t at = from, tries = 0;
-  while ((at = find_literal(text, at)) != kNone) {
+  while ((at = literals_->find(text, at)) != kNone) {
     const std::size_t start = std::max(from, line_start(text, at));
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const re2::StringPiece line(text.data() + start, end - start);

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
-#include "vfs/literal_finder.h"
+#include "vfs/multi_literal.h"
 
 namespace re2 {
 class RE2;
@@ -45,10 +45,9 @@ class LineMatcher {
   LineMatcher();
   [[nodiscard]] std::size_t find_by_regex(std::string_view text, std::size_t from) const;
   [[nodiscard]] std::size_t find_by_literal(std::string_view text, std::size_t from) const;
-  [[nodiscard]] std::size_t find_literal(std::string_view text, std::size_t from) const;
 
-  std::unique_ptr<re2::RE2> regex_;      // none when the literals are the whole pattern
-  std::vector<LiteralFinder> literals_;  // every match contains one of them; none: nothing is known
+  std::unique_ptr<re2::RE2> regex_;       // none when the literals are the whole pattern, or every line matches
+  std::optional<MultiLiteral> literals_;  // every match contains one of them; none: nothing is known
 };
 
 }  // namespace relay::vfs

@@ -87,11 +87,11 @@ std::size_t LineScan::searchable_end(Filled filled) const {
   return std::max(begin_, back_lines(held(), lines_end, context_));
 }
 
-void LineScan::search(const Fd& file, std::uint64_t size_hint, const std::stop_token& stop, const HitSink& sink) {
+void LineScan::search(const Fd& file, std::uint64_t size_hint, const std::function<bool()>& should_stop, HitSink& sink) {
   start_over();
   size_hint_ = size_hint;
   bool first = true;
-  while (!stop.stop_requested()) {
+  while (!should_stop()) {
     const Filled filled = fill(file);
     if (filled == Filled::binary) return;
     if (first && has_wide_mark(held())) return search_wide_text(file, sink);
@@ -104,14 +104,14 @@ void LineScan::search(const Fd& file, std::uint64_t size_hint, const std::stop_t
   }
 }
 
-void LineScan::search_wide_text(const Fd& file, const HitSink& sink) {
+void LineScan::search_wide_text(const Fd& file, HitSink& sink) {
   while (end_ < kWideTextBytes && fill(file) != Filled::end) {
   }
   const std::string text = utf16_to_utf8(held());
   search(text, sink);
 }
 
-void LineScan::search(std::string_view content, const HitSink& sink) {
+void LineScan::search(std::string_view content, HitSink& sink) {
   start_over();
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   const std::size_t head = std::min(content.size(), kWindowBytes);
@@ -119,30 +119,32 @@ void LineScan::search(std::string_view content, const HitSink& sink) {
   (void)report(content, content.size(), sink);
 }
 
-Go LineScan::report(std::string_view text, std::size_t end, const HitSink& sink) {
+Go LineScan::report(std::string_view text, std::size_t end, HitSink& sink) {
   const std::string_view lines = text.substr(0, end);
-  std::size_t at = begin_;
-  while ((at = matcher_.find(lines, at)) != LineMatcher::kNone) {
-    const LineHit hit = make_hit(text, at);
-    if (sink(hit) == Go::stop) return Go::stop;
-    const std::size_t newline = text.find('\n', at);
-    if (newline == std::string_view::npos || newline + 1 >= end) break;
-    at = newline + 1;
+  std::size_t from = begin_;
+  for (std::size_t at; from < end && (at = matcher_.find(lines, from)) != LineMatcher::kNone;) {
+    const Place line = line_at(text, at, from);
+    if (sink.take(make_hit(text, at, line)) == Go::stop) return Go::stop;
+    from = line.end;
   }
   return Go::on;
 }
 
-LineHit LineScan::make_hit(std::string_view text, std::size_t at) {
-  const void* newline = at > begin_ ? ::memrchr(text.data() + begin_, '\n', at - begin_) : nullptr;
-  const std::size_t start = newline == nullptr ? begin_ : static_cast<std::size_t>(static_cast<const char*>(newline) - text.data()) + 1;
-  line_ += count_newlines(text.substr(counted_, start - counted_));
-  counted_ = start;
-  const std::size_t end = forward_lines(text, start, 1);
-  LineHit hit{line_, at - start + 1, without_end(text.substr(start, end - start)), {}, {}};
+// floor is the start of a line, at or before the one that is asked for.
+LineScan::Place LineScan::line_at(std::string_view text, std::size_t at, std::size_t floor) {
+  const void* before = at > floor ? ::memrchr(text.data() + floor, '\n', at - floor) : nullptr;
+  const std::size_t start = before == nullptr ? floor : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
+  return {start, forward_lines(text, at, 1)};
+}
+
+LineHit LineScan::make_hit(std::string_view text, std::size_t at, Place line) {
+  line_ += count_newlines(text.substr(counted_, line.start - counted_));
+  counted_ = line.start;
+  LineHit hit{line_, at - line.start + 1, without_end(text.substr(line.start, line.end - line.start)), {}, {}};
   if (context_ > 0) {
-    const std::size_t from = back_lines(text, start, context_), to = forward_lines(text, end, context_);
-    hit.before = text.substr(from, start - from);
-    hit.after = text.substr(end, to - end);
+    const std::size_t from = back_lines(text, line.start, context_), to = forward_lines(text, line.end, context_);
+    hit.before = text.substr(from, line.start - from);
+    hit.after = text.substr(line.end, to - line.end);
   }
   return hit;
 }

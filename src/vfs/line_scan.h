@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,27 +26,38 @@ struct LineHit {
 };
 
 enum class Go : std::uint8_t { on, stop };
-using HitSink = std::function<Go(const LineHit& hit)>;
+
+/// Whoever wants the hits of a file, in the order of lines.
+class HitSink {
+ public:
+  virtual ~HitSink() = default;
+  /// The views in hit are valid during the call only.
+  virtual Go take(const LineHit& hit) = 0;
+};
 
 class LineScan {
  public:
   /// The matcher must outlive the scan. context: lines around each hit.
   LineScan(const LineMatcher& matcher, std::size_t context);
 
-  /// Searches an open file from its start. Views in hits are valid during the call of sink only.
-  void search(const Fd& file, std::uint64_t size_hint, const std::stop_token& stop, const HitSink& sink);
-  void search(std::string_view content, const HitSink& sink);
+  /// Searches an open file from its start. should_stop is asked for each piece of it.
+  void search(const Fd& file, std::uint64_t size_hint, const std::function<bool()>& should_stop, HitSink& sink);
+  void search(std::string_view content, HitSink& sink);
 
  private:
   enum class Filled : std::uint8_t { more, end, binary };
   Filled fill(const Fd& file);
   void start_over();
   void skip_mark();
-  void search_wide_text(const Fd& file, const HitSink& sink);
+  void search_wide_text(const Fd& file, HitSink& sink);
   [[nodiscard]] std::string_view held() const { return {window_.data(), end_}; }
   [[nodiscard]] std::size_t searchable_end(Filled filled) const;
-  Go report(std::string_view text, std::size_t end, const HitSink& sink);
-  LineHit make_hit(std::string_view text, std::size_t at);
+  Go report(std::string_view text, std::size_t end, HitSink& sink);
+  struct Place {
+    std::size_t start, end;  // of a line, with its end
+  };
+  [[nodiscard]] static Place line_at(std::string_view text, std::size_t at, std::size_t floor);
+  LineHit make_hit(std::string_view text, std::size_t at, Place line);
   void roll(std::size_t searched);
 
   const LineMatcher& matcher_;

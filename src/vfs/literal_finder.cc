@@ -38,6 +38,8 @@ bool is_lower_letter(unsigned char c) {
   return c >= 'a' && c <= 'z';
 }
 
+}  // namespace
+
 bool has_avx2() {
 #if RELAY_HAS_AVX2_PATH
   return __builtin_cpu_supports("avx2") != 0;
@@ -45,8 +47,6 @@ bool has_avx2() {
   return false;
 #endif
 }
-
-}  // namespace
 
 std::uint8_t byte_rank(unsigned char byte) {
   return kRank[byte];

@@ -22,7 +22,10 @@ class LiteralFinder {
 
   /// The first occurrence at or after from, or kNone.
   [[nodiscard]] std::size_t find(std::string_view haystack, std::size_t from) const;
-  [[nodiscard]] std::size_t size() const { return needle_.size(); }
+  /// In lower case when case is ignored.
+  [[nodiscard]] const std::string& text() const { return needle_; }
+  /// Is it there? As many bytes as the text has are looked at.
+  [[nodiscard]] bool equals_at(const char* place) const;
 
  private:
   struct Rare {
@@ -32,7 +35,6 @@ class LiteralFinder {
   };
   Rare rare_at(std::size_t offset) const;
   void choose_rare();
-  [[nodiscard]] bool equals_at(const char* place) const;
   [[nodiscard]] std::size_t find_avx2(std::string_view haystack, std::size_t from) const;
   [[nodiscard]] std::size_t find_plain(std::string_view haystack, std::size_t from) const;
 
@@ -41,6 +43,8 @@ class LiteralFinder {
   Rare first_, second_;
   bool avx2_;
 };
+
+bool has_avx2();
 
 /// How common a byte is in source code and documents: 0 is the rarest, 255 the most common.
 std::uint8_t byte_rank(unsigned char byte);

@@ -82,6 +82,8 @@ class Mount {
   }
 
   FileResult<WriteReceipt> write_in_place(const std::string& path, const WriteRequest& request);
+  FileResult<WriteReceipt> fill_in_place(const Fd& fd, const std::string& path, const WriteRequest& request, Quota::Change& change,
+                                         WriteReceipt receipt) const;
   FileResult<WriteReceipt> replace(const std::string& path, const WriteRequest& request);
   FileResult<Fd> open_for_writing(const std::string& path, const WriteRequest& request, Quota::Change& change,
                                   bool& created) const;

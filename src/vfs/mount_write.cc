@@ -100,10 +100,21 @@ FileResult<Fd> Mount::open_for_writing(const std::string& path, const WriteReque
   return fd;
 }
 
+// A file that was made for bytes that do not fit goes again: whoever asked to create it can ask once more.
 FileResult<WriteReceipt> Mount::write_in_place(const std::string& path, const WriteRequest& request) {
   Quota::Change change(quota_.get());
   WriteReceipt receipt;
   RELAY_FILE_TRY(const Fd fd, open_for_writing(path, request, change, receipt.created));
+  auto filled = fill_in_place(fd, path, request, change, receipt);
+  if (filled || !receipt.created) return filled;
+  const SplitPath split = split_last(path);
+  const auto parent = dir_.open_at(split.directory, O_PATH | O_DIRECTORY);
+  if (parent && ::unlinkat(parent->get(), split.name.c_str(), 0) == 0) change.credit(0, 1);
+  return filled;
+}
+
+FileResult<WriteReceipt> Mount::fill_in_place(const Fd& fd, const std::string& path, const WriteRequest& request,
+                                              Quota::Change& change, WriteReceipt receipt) const {
   struct ::stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail(file_error(errno, path));
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -116,6 +127,10 @@ FileResult<WriteReceipt> Mount::write_in_place(const std::string& path, const Wr
     return fail(std::move(written).error());
   }
   RELAY_FILE_CHECK(sync(fd, request.durability, path));
+  if (receipt.created && request.durability == Durability::synced) {
+    RELAY_FILE_TRY(const Fd parent, dir_.open_at(split_last(path).directory, O_PATH | O_DIRECTORY));
+    RELAY_FILE_CHECK(sync_directory(parent, request.durability, path));
+  }
   receipt.bytes_written = request.bytes.size();
   receipt.size = size + growth;
   return receipt;

@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "vfs/literal_finder.h"
+#include "vfs/multi_literal.h"
 
 namespace relay::vfs {
 namespace {
 
-constexpr std::size_t kAlternatives = 8;  // each is one more pass over the text
 constexpr std::uint8_t kRareRank = 200;   // a single byte is worth looking for when it is rarer than most letters
 
 bool is_alnum(char c) {
@@ -114,7 +113,7 @@ class RunReader {
   bool end_alternative() {
     end_run();
     const bool useful = best_.size() > 1 || (best_.size() == 1 && (pure_ || byte_rank(static_cast<unsigned char>(best_[0])) < kRareRank));
-    if (!useful || found_.any.size() == kAlternatives) return false;
+    if (!useful || found_.any.size() == MultiLiteral::kMost) return false;
     found_.whole = (found_.whole || found_.any.empty()) && pure_;
     found_.any.push_back(std::exchange(best_, {}));
     pure_ = true;

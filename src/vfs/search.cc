@@ -61,7 +61,7 @@ std::size_t Searcher::take_helpers(std::size_t wanted) {
   return std::min(free, wanted);
 }
 
-Result<SearchResult> Searcher::search(const Tree& tree, const SearchRequest& request, std::stop_token stop) {
+Result<PackedResult> Searcher::search_packed(const Tree& tree, const SearchRequest& request, std::stop_token stop) {
   RELAY_TRY(auto file_pattern, parse_file_pattern(request.file_pattern));
   RELAY_TRY(const auto roots, distinct_roots(tree, request.paths));
   RELAY_TRY(auto matcher, LineMatcher::compile(request.pattern));
@@ -84,13 +84,22 @@ Result<SearchResult> Searcher::search(const Tree& tree, const SearchRequest& req
   }
   free_helpers_ += helpers;
 
-  SearchResult result;
-  std::vector<FileMatches> files;
+  PackedResult result;
   for (const auto& worker : workers) {
-    for (FileMatches& file : worker->found.take()) files.push_back(std::move(file));
+    for (FileMatches& file : worker->found.take()) result.files.push_back(std::move(file));
   }
-  result.matches = merge(std::move(files), request.results_max);
+  keep_first(result.files, request.results_max);
   tally.finish(result);
+  return result;
+}
+
+Result<SearchResult> Searcher::search(const Tree& tree, const SearchRequest& request, std::stop_token stop) {
+  RELAY_TRY(const PackedResult packed, search_packed(tree, request, std::move(stop)));
+  SearchResult result;
+  static_cast<SearchTotals&>(result) = packed;
+  for (const FileMatches& file : packed.files) {
+    for (const FileMatches::Row& row : file.rows) result.matches.push_back(file.match(row));
+  }
   return result;
 }
 

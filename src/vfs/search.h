@@ -35,7 +35,7 @@ struct SearchRequest {
   std::size_t results_max = limits::kSearchResults;
   std::size_t total_max = limits::kSearchTotal;
   std::size_t line_bytes_max = limits::kSearchLineBytes;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::optional<std::chrono::milliseconds> time_max;  // from when a thread takes it up
 };
 
 struct SearchMatch {
@@ -46,6 +46,22 @@ struct SearchMatch {
   std::vector<std::string> before, after;
 };
 
+/// The matches of one file, packed: a search that finds a million lines does not make a million strings.
+struct FileMatches {
+  struct Row {
+    std::uint64_t line = 0;
+    std::uint64_t column = 0;
+    std::size_t at = 0;  // in texts: the lines before, the line itself, the lines after; each of the context ends in a newline
+    std::uint32_t before_bytes = 0, text_bytes = 0, after_bytes = 0;
+  };
+  std::string path;  // tree path
+  std::string texts;
+  std::vector<Row> rows;  // in the order of lines
+
+  [[nodiscard]] std::string_view text(const Row& row) const { return std::string_view(texts).substr(row.at + row.before_bytes, row.text_bytes); }
+  [[nodiscard]] SearchMatch match(const Row& row) const;
+};
+
 enum class SearchEnd : std::uint8_t {
   complete,  // everything was searched
   counted,   // total_max was reached: there may be more
@@ -53,11 +69,19 @@ enum class SearchEnd : std::uint8_t {
   stopped,  // the stop token
 };
 
-struct SearchResult {
-  std::vector<SearchMatch> matches;  // sorted by path and line; at most results_max
-  std::uint64_t total = 0;           // matching lines, or files with Report::files
+/// What a search came to.
+struct SearchTotals {
+  std::uint64_t total = 0;  // matching lines, or files with Report::files
   std::uint64_t files_searched = 0;
   SearchEnd end = SearchEnd::complete;
+};
+
+struct PackedResult : SearchTotals {
+  std::vector<FileMatches> files;  // sorted by path, rows by line; at most results_max rows
+};
+
+struct SearchResult : SearchTotals {
+  std::vector<SearchMatch> matches;  // sorted by path and line; at most results_max
 };
 
 class Searcher {
@@ -66,6 +90,7 @@ class Searcher {
   explicit Searcher(std::size_t helpers);
 
   Result<SearchResult> search(const Tree& tree, const SearchRequest& request, std::stop_token stop = {});
+  Result<PackedResult> search_packed(const Tree& tree, const SearchRequest& request, std::stop_token stop = {});
 
  private:
   std::size_t take_helpers(std::size_t wanted);

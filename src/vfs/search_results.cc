@@ -14,20 +14,51 @@ bool in_order(const FileMatches& a, const FileMatches& b) {
 }
 
 // Most lines are ASCII; a loop without a way out early is one that the compiler makes wide.
-std::string to_text(std::string_view bytes) {
+bool is_ascii(std::string_view bytes) {
   unsigned char seen = 0;
   for (const char c : bytes) seen |= static_cast<unsigned char>(c);
-  return seen < 0x80 ? std::string(bytes) : to_valid_utf8(bytes);
+  return seen < 0x80;
 }
 
-std::vector<std::string> split_lines(std::string_view text, std::size_t bytes_max) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
+void append_text(std::string& out, std::string_view bytes) {
+  if (is_ascii(bytes)) {
+    out += bytes;
+  } else {
+    out += to_valid_utf8(bytes);
+  }
+}
+
+// What is shown of a line: all of it, or a window around the match.
+void append_excerpt(std::string& out, std::string_view line, std::size_t match_at, std::size_t bytes_max) {
+  if (line.size() <= bytes_max) return append_text(out, line);
+  // The match is a quarter into the window, so that a reader sees what leads to it.
+  const std::size_t lead = bytes_max / 4;
+  std::size_t start = match_at + lead > bytes_max ? match_at - std::min(lead, match_at) : 0;
+  start = std::min(start, line.size() - bytes_max);
+  while (start > 0 && start < line.size() && (static_cast<unsigned char>(line[start]) & 0xC0) == 0x80) ++start;
+  const std::string_view window = utf8_prefix(line.substr(start), bytes_max);
+  if (start > 0) out += kCut;
+  append_text(out, window);
+  if (start + window.size() < line.size()) out += kCut;
+}
+
+void append_context(std::string& out, std::string_view lines, std::size_t bytes_max) {
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = lines.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(excerpt(line, 0, bytes_max));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    append_excerpt(out, line, 0, bytes_max);
+    out += '\n';
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines.emplace_back(text.substr(at, end - at));
+    at = end + 1;
   }
   return lines;
 }
@@ -35,21 +66,19 @@ std::vector<std::string> split_lines(std::string_view text, std::size_t bytes_ma
 }  // namespace
 
 std::string excerpt(std::string_view line, std::size_t match_at, std::size_t bytes_max) {
-  if (line.size() <= bytes_max) return to_text(line);
-  // The match is a quarter into the window, so that a reader sees what leads to it.
-  const std::size_t lead = bytes_max / 4;
-  std::size_t start = match_at + lead > bytes_max ? match_at - std::min(lead, match_at) : 0;
-  start = std::min(start, line.size() - bytes_max);
-  while (start > 0 && start < line.size() && (static_cast<unsigned char>(line[start]) & 0xC0) == 0x80) ++start;
-  const std::string_view window = utf8_prefix(line.substr(start), bytes_max);
-  std::string text(start > 0 ? kCut : "");
-  text += to_valid_utf8(window);
-  if (start + window.size() < line.size()) text += kCut;
+  std::string text;
+  append_excerpt(text, line, match_at, bytes_max);
   return text;
 }
 
+SearchMatch FileMatches::match(const Row& row) const {
+  const std::string_view packed(texts);
+  return {path, row.line, row.column, std::string(text(row)), split_lines(packed.substr(row.at, row.before_bytes)),
+          split_lines(packed.substr(row.at + row.before_bytes + row.text_bytes, row.after_bytes))};
+}
+
 Tally::Tally(const SearchRequest& request, std::stop_token outer)
-    : request_(request), outer_(std::move(outer)), pass_on_(outer_, [this] { stop(SearchEnd::stopped); }) {}
+    : request_(request), started_(std::chrono::steady_clock::now()), outer_(std::move(outer)), pass_on_(outer_, [this] { stop(SearchEnd::stopped); }) {}
 
 void Tally::stop(SearchEnd why) {
   SearchEnd expected = SearchEnd::complete;
@@ -57,70 +86,66 @@ void Tally::stop(SearchEnd why) {
   source_.request_stop();
 }
 
-Go Tally::add_match() {
-  const std::uint64_t before = total_.fetch_add(1, std::memory_order_relaxed);
-  if (before + 1 < request_.total_max) return Go::on;
+Go Tally::add_matches(std::uint64_t count) {
+  const std::uint64_t before = total_.fetch_add(count, std::memory_order_relaxed);
+  if (before + count < request_.total_max) return Go::on;
   stop(SearchEnd::counted);
   return Go::stop;
 }
 
 bool Tally::should_stop() {
-  if (request_.deadline && std::chrono::steady_clock::now() >= *request_.deadline) stop(SearchEnd::deadline);
+  if (request_.time_max && std::chrono::steady_clock::now() - started_ >= *request_.time_max) stop(SearchEnd::deadline);
   return source_.stop_requested();
 }
 
-void Tally::finish(SearchResult& result) const {
-  result.total = std::min<std::uint64_t>(total_, request_.total_max);
-  result.files_searched = files_;
-  result.end = end_;
+void Tally::finish(SearchTotals& totals) const {
+  totals.total = std::min<std::uint64_t>(total_, request_.total_max);
+  totals.files_searched = files_;
+  totals.end = end_;
 }
 
-bool TopMatches::wants(std::string_view path) const {
-  return !full_ || path <= last_path_;
+FileMatches* TopMatches::start(std::string path) {
+  if (full_ && path > last_path_) return nullptr;
+  if (kept_ / 2 >= request_.results_max + 16) prune();
+  files_.push_back({std::move(path), {}, {}});
+  return &files_.back();
 }
 
-void TopMatches::add(const std::string& path, const LineHit& hit) {
-  if (files_.empty() || files_.back().path != path) {
-    // A new file begins: the place to look whether there is too much.
-    if (kept_ / 2 >= request_.results_max + 16) prune();
-    files_.push_back({path, {}});
-  }
-  std::vector<SearchMatch>& lines = files_.back().lines;
-  if (lines.size() >= request_.results_max) return;
-  SearchMatch match{"", hit.line, hit.column, "", {}, {}};
+void TopMatches::add(FileMatches& file, const LineHit& hit) {
+  if (file.rows.size() >= request_.results_max) return;
+  FileMatches::Row row{hit.line, hit.column, file.texts.size(), 0, 0, 0};
   if (request_.report == Report::lines) {
-    match.text = excerpt(hit.text, hit.column - 1, request_.line_bytes_max);
-    match.before = split_lines(hit.before, request_.line_bytes_max);
-    match.after = split_lines(hit.after, request_.line_bytes_max);
+    const std::size_t bytes_max = request_.line_bytes_max;
+    append_context(file.texts, hit.before, bytes_max);
+    const std::size_t text = file.texts.size();
+    append_excerpt(file.texts, hit.text, hit.column - 1, bytes_max);
+    const std::size_t after = file.texts.size();
+    append_context(file.texts, hit.after, bytes_max);
+    row.before_bytes = static_cast<std::uint32_t>(text - row.at);
+    row.text_bytes = static_cast<std::uint32_t>(after - text);
+    row.after_bytes = static_cast<std::uint32_t>(file.texts.size() - after);
   }
-  lines.push_back(std::move(match));
+  file.rows.push_back(row);
   ++kept_;
 }
 
 void TopMatches::prune() {
-  std::sort(files_.begin(), files_.end(), in_order);
-  std::size_t kept = 0, files = 0;
-  while (files < files_.size() && kept < request_.results_max) kept += files_[files++].lines.size();
-  files_.resize(files);
-  kept_ = kept;
+  keep_first(files_, request_.results_max);
+  kept_ = 0;
+  for (const FileMatches& file : files_) kept_ += file.rows.size();
   full_ = true;
   last_path_ = files_.empty() ? std::string() : files_.back().path;
 }
 
-std::vector<SearchMatch> merge(std::vector<FileMatches> files, std::size_t results_max) {
+void keep_first(std::vector<FileMatches>& files, std::size_t rows_max) {
   std::sort(files.begin(), files.end(), in_order);
-  std::size_t total = 0;
-  for (const FileMatches& file : files) total += file.lines.size();
-  std::vector<SearchMatch> matches;
-  matches.reserve(std::min(total, results_max));
-  for (FileMatches& file : files) {
-    for (SearchMatch& match : file.lines) {
-      if (matches.size() == results_max) return matches;
-      match.path = file.path;
-      matches.push_back(std::move(match));
-    }
+  std::size_t kept = 0, count = 0;
+  while (count < files.size() && kept < rows_max) {
+    std::vector<FileMatches::Row>& rows = files[count++].rows;
+    rows.resize(std::min(rows.size(), rows_max - kept));
+    kept += rows.size();
   }
-  return matches;
+  files.resize(count);
 }
 
 }  // namespace relay::vfs

@@ -19,18 +19,18 @@ class Tally {
  public:
   Tally(const SearchRequest& request, std::stop_token outer);
 
-  /// Counts one match; Go::stop when the bound is reached.
-  Go add_match();
+  /// Counts matches; Go::stop when the bound is reached.
+  Go add_matches(std::uint64_t count);
   void add_file() { files_.fetch_add(1, std::memory_order_relaxed); }
   /// Looks at the deadline and at whoever asked.
   bool should_stop();
-  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-  void finish(SearchResult& result) const;
+  void finish(SearchTotals& totals) const;
 
  private:
   void stop(SearchEnd why);
 
   const SearchRequest& request_;
+  const std::chrono::steady_clock::time_point started_;
   std::stop_source source_;
   std::atomic<std::uint64_t> total_ = 0, files_ = 0;
   std::atomic<SearchEnd> end_ = SearchEnd::complete;
@@ -38,21 +38,15 @@ class Tally {
   std::stop_callback<std::function<void()>> pass_on_;  // last: it may fire while it is made
 };
 
-/// The matches of one file, in the order of lines.
-struct FileMatches {
-  std::string path;
-  std::vector<SearchMatch> lines;  // their own paths are empty until the end: most are never shown
-};
-
 /// The first results_max matches in the order of path and line, of one thread.
 class TopMatches {
  public:
   explicit TopMatches(const SearchRequest& request) : request_(request) {}
 
-  /// Could a match in this file be among the first? When not, counting is enough.
-  [[nodiscard]] bool wants(std::string_view path) const;
-  /// All matches of a file come one after the other, in the order of lines.
-  void add(const std::string& path, const LineHit& hit);
+  /// Begins a file; null when none of its matches could be among the first, and counting is enough.
+  FileMatches* start(std::string path);
+  /// The matches of the file that was started last, in the order of lines.
+  void add(FileMatches& file, const LineHit& hit);
   std::vector<FileMatches> take() { return std::move(files_); }
 
  private:
@@ -65,7 +59,7 @@ class TopMatches {
   bool full_ = false;
 };
 
-/// Joins what the threads have found and gives each match its path.
-std::vector<SearchMatch> merge(std::vector<FileMatches> files, std::size_t results_max);
+/// Sorts files and keeps the first rows_max rows.
+void keep_first(std::vector<FileMatches>& files, std::size_t rows_max);
 
 }  // namespace relay::vfs

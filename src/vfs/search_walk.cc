@@ -27,7 +27,7 @@ std::string read_small(const Fd& directory, const char* name) {
 }  // namespace
 
 SearchWalk::SearchWalk(const Tree& tree, const SearchRequest& request, std::optional<Glob> file_pattern, Tally& tally)
-    : tree_(tree), request_(request), file_pattern_(std::move(file_pattern)), tally_(tally) {}
+    : tree_(tree), request_(request), file_pattern_(std::move(file_pattern)), tally_(tally), should_stop_([&tally] { return tally.should_stop(); }) {}
 
 void SearchWalk::push(std::vector<SearchTask> tasks) {
   if (tasks.empty()) return;
@@ -159,13 +159,34 @@ bool SearchWalk::fits_pattern(const SearchDir& dir, std::string_view name) const
   return file_pattern_->matches(below);
 }
 
-HitSink SearchWalk::sink_for(const std::string& tree_path, TopMatches& found) {
-  return [this, &tree_path, &found, wanted = found.wants(tree_path)](const LineHit& hit) {
-    if (wanted) found.add(tree_path, hit);
-    const Go go = tally_.add_match();
-    return request_.report == Report::files ? Go::stop : go;
-  };
-}
+// Counts the matches of one file and keeps those that may be shown. The path is put together at the first match: most
+// files have none.
+class SearchWalk::FileSink final : public HitSink {
+ public:
+  FileSink(SearchWalk& walk, TopMatches& found, std::function<std::string()> path) : walk_(walk), found_(found), path_(std::move(path)) {}
+  ~FileSink() override { (void)tell(); }
+
+  Go take(const LineHit& hit) override {
+    if (!started_) file_ = found_.start(path_());
+    started_ = true;
+    if (file_ != nullptr) found_.add(*file_, hit);
+    ++untold_;
+    if (walk_.request_.report == Report::files) return Go::stop;
+    return untold_ < kToldAtOnce ? Go::on : tell();
+  }
+
+ private:
+  static constexpr std::uint64_t kToldAtOnce = 256;  // the tally is shared by all threads: it is touched rarely
+
+  Go tell() { return untold_ == 0 ? Go::on : walk_.tally_.add_matches(std::exchange(untold_, 0)); }
+
+  SearchWalk& walk_;
+  TopMatches& found_;
+  std::function<std::string()> path_;
+  FileMatches* file_ = nullptr;
+  bool started_ = false;
+  std::uint64_t untold_ = 0;
+};
 
 void SearchWalk::search_file(const SearchDir& dir, const std::string& name, LineScan& scan, TopMatches& found) {
   if (tally_.should_stop()) return;
@@ -173,14 +194,15 @@ void SearchWalk::search_file(const SearchDir& dir, const std::string& name, Line
   struct ::stat status{};
   if (!fd.is_open() || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   tally_.add_file();
-  const std::string tree_path = join(join(dir.area->tree_path, dir.path), name);
-  scan.search(fd, static_cast<std::uint64_t>(status.st_size), tally_.token(), sink_for(tree_path, found));
+  FileSink sink(*this, found, [&] { return join(join(dir.area->tree_path, dir.path), name); });
+  scan.search(fd, static_cast<std::uint64_t>(status.st_size), should_stop_, sink);
 }
 
 void SearchWalk::search_content(const std::string& tree_path, const std::string& content, LineScan& scan, TopMatches& found) {
   if (tally_.should_stop()) return;
   tally_.add_file();
-  scan.search(content, sink_for(tree_path, found));
+  FileSink sink(*this, found, [&] { return tree_path; });
+  scan.search(content, sink);
 }
 
 }  // namespace relay::vfs

@@ -62,7 +62,7 @@ class SearchWalk {
   void walk(std::shared_ptr<SearchDir> dir, LineScan& scan, TopMatches& found);
   void search_file(const SearchDir& dir, const std::string& name, LineScan& scan, TopMatches& found);
   void search_content(const std::string& tree_path, const std::string& content, LineScan& scan, TopMatches& found);
-  HitSink sink_for(const std::string& tree_path, TopMatches& found);
+  class FileSink;
   [[nodiscard]] std::shared_ptr<SearchDir> open_below(const SearchDir& dir, const std::string& name) const;
   void read_ignore_files(SearchDir& dir, bool has_gitignore, bool has_ignore, bool has_git) const;
   [[nodiscard]] std::shared_ptr<const IgnoreChain> ignore_above(const Mount& mount, std::string_view path) const;
@@ -73,6 +73,7 @@ class SearchWalk {
   const SearchRequest& request_;
   const std::optional<Glob> file_pattern_;
   Tally& tally_;
+  const std::function<bool()> should_stop_;
   bool any_directory_ = false;
   std::vector<Tree::Place> synthetic_;  // roots whose files are made up: few and small, one thread searches them
 

@@ -35,7 +35,7 @@ class TreeTest : public testing::Test {
     auto trees = Trees::open(std::move(spec), mcps);
     ASSERT_TRUE(trees) << trees.error().message;
     trees_ = std::move(*trees);
-    tree_ = trees_->open_tree("s").value();
+    tree_ = trees_->open_tree({"s"}).value();
   }
   void open() { open({ro(), rw()}); }
 
@@ -307,6 +307,16 @@ TEST_F(TreeTest, QuotaNoticesWhatPeopleDelete) {
   EXPECT_LT(refused, 40);
 }
 
+TEST_F(TreeTest, WhatDoesNotFitLeavesNoEmptyFileBehind) {
+  for (const WriteMode mode : {WriteMode::create, WriteMode::append, WriteMode::overwrite}) {
+    EXPECT_EQ(write_number("/tmp/big", mode, std::string(2 << 20, 'x')), ENOSPC);
+    EXPECT_EQ(read_number("/tmp/big"), ENOENT);
+  }
+  EXPECT_EQ(write_number("/tmp/big", WriteMode::create), 0);
+  EXPECT_EQ(write_number("/tmp/big", WriteMode::append, std::string(2 << 20, 'x')), ENOSPC);
+  EXPECT_EQ(content("/tmp/big"), "x");
+}
+
 TEST_F(TreeTest, FileCountIsBoundedToo) {
   open({}, std::nullopt, {1 << 20, 3});
   ASSERT_TRUE(tree_->make_dir("/tmp/d", Depth::one));
@@ -338,12 +348,12 @@ TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {
   spec.workspace_dir = state_.path("sessions");
   spec.workspace = WorkspaceKind::session;
   auto trees = Trees::open(spec, nullptr).value();
-  const auto a = trees->open_tree("../../a").value(), b = trees->open_tree("b").value();
+  const auto a = trees->open_tree({"me", "../../a"}).value(), b = trees->open_tree({"me", "b"}).value();
   ASSERT_TRUE(a->write({"/tmp/f", "a"}));
   EXPECT_EQ(b->read("/tmp/f", 0, 1).error().number, ENOENT);
-  EXPECT_EQ(trees->open_tree("../../a").value(), a);
-  ASSERT_TRUE(trees->close_session("../../a"));
-  EXPECT_EQ(trees->open_tree("../../a").value()->read("/tmp/f", 0, 1).error().number, ENOENT);
+  EXPECT_EQ(trees->open_tree({"me", "../../a"}).value(), a);
+  ASSERT_TRUE(trees->close_session({"me", "../../a"}));
+  EXPECT_EQ(trees->open_tree({"me", "../../a"}).value()->read("/tmp/f", 0, 1).error().number, ENOENT);
 }
 
 TEST_F(TreeTest, BadSpecsSayWhatIsWrong) {

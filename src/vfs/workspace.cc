@@ -59,15 +59,25 @@ Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<Synthe
     RELAY_TRY(trees->policy_, PathPolicy::parse(*trees->spec_.policy));
   }
   RELAY_CHECK(make_directories(trees->spec_.workspace_dir));
+  if (trees->spec_.workspace == WorkspaceKind::session) trees->remove_old_sessions();
   return trees;
 }
 
-std::string Trees::workspace_name(std::string_view session) const {
+// Sessions do not outlive the server; what a crash left of them does.
+void Trees::remove_old_sessions() const {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(spec_.workspace_dir, failure)) {
+    if (entry.path().filename().string().starts_with("session-")) std::filesystem::remove_all(entry.path(), failure);
+  }
+}
+
+std::string Trees::workspace_name(const Holder& holder) const {
   switch (spec_.workspace) {
     case WorkspaceKind::shared:
       return "shared";
     case WorkspaceKind::session:
-      return "session-" + sha256_hex(session).substr(0, 32);
+      return holder.session.empty() ? "client-" + sha256_hex(holder.client).substr(0, 32)
+                                    : "session-" + sha256_hex(holder.session).substr(0, 32);
   }
   return "shared";
 }
@@ -83,19 +93,19 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
   return std::make_shared<Tree>(policy_ ? tree.narrowed(*policy_) : tree);
 }
 
-Result<std::shared_ptr<Tree>> Trees::open_tree(std::string_view session) {
+Result<std::shared_ptr<Tree>> Trees::open_tree(const Holder& holder) {
   const std::lock_guard lock(mutex_);
-  const std::string workspace = workspace_name(session);
+  const std::string workspace = workspace_name(holder);
   if (const auto found = trees_.find(workspace); found != trees_.end()) return found->second;
   RELAY_TRY(auto tree, make_tree(workspace));
   trees_.emplace(workspace, tree);
   return tree;
 }
 
-Result<void> Trees::close_session(std::string_view session) {
-  if (spec_.workspace == WorkspaceKind::shared) return {};
+Result<void> Trees::close_session(const Holder& holder) {
+  if (spec_.workspace == WorkspaceKind::shared || holder.session.empty()) return {};
   const std::lock_guard lock(mutex_);
-  const std::string workspace = workspace_name(session);
+  const std::string workspace = workspace_name(holder);
   trees_.erase(workspace);
   std::error_code failure;
   std::filesystem::remove_all(spec_.workspace_dir + "/" + workspace, failure);

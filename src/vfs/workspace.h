@@ -1,7 +1,8 @@
 // Trees: opens the mounts of the configuration once and gives every session its tree.
 //
-// Workspaces are directories under `<state>/workspace/`: `shared/{tmp,out}`, or `session-<hash>/{tmp,out}` when each
-// session has its own. The session's name is hashed, so whatever a client calls itself cannot become a path.
+// Workspaces are directories under `<state>/workspace/`: `shared/{tmp,out}`, or one for each holder. A session's
+// (`session-<hash>`) goes when the session ends, or when the server starts the next time; a client without sessions keeps its
+// own (`client-<hash>`). Names are hashed, so whatever a client calls itself cannot become a path.
 #pragma once
 
 #include <map>
@@ -18,6 +19,12 @@ namespace relay::vfs {
 
 enum class WorkspaceKind : std::uint8_t { shared, session };
 
+/// Whose workspace it is, when they do not share one.
+struct Holder {
+  std::string client;        // the authenticated name
+  std::string session = {};  // empty where there are no sessions
+};
+
 /// What app/ fills from the configuration.
 struct TreeSpec {
   std::vector<MountSpec> mounts;
@@ -32,16 +39,19 @@ class Trees {
   /// mcps may be null. Fails with a sentence that names the mount or pattern that is wrong.
   static Result<std::unique_ptr<Trees>> open(TreeSpec spec, std::shared_ptr<SyntheticDir> mcps);
 
-  /// The tree of a session, made at its first use. With a shared workspace all sessions have the same.
-  Result<std::shared_ptr<Tree>> open_tree(std::string_view session);
+  /// The tree of a holder, made at its first use. With a shared workspace all have the same.
+  Result<std::shared_ptr<Tree>> open_tree(const Holder& holder);
   /// Forgets a session's tree and deletes its own workspace, if it has one. Blocks.
-  Result<void> close_session(std::string_view session);
+  Result<void> close_session(const Holder& holder);
+
+  /// The name of a holder's workspace: the same for those who share one.
+  [[nodiscard]] std::string workspace_name(const Holder& holder) const;
 
   [[nodiscard]] const TreeSpec& spec() const { return spec_; }
 
  private:
   explicit Trees(TreeSpec spec) : spec_(std::move(spec)) {}
-  [[nodiscard]] std::string workspace_name(std::string_view session) const;
+  void remove_old_sessions() const;
   Result<std::shared_ptr<Tree>> make_tree(const std::string& workspace);
 
   TreeSpec spec_;

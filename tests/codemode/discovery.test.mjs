@@ -24,7 +24,7 @@ test('read and search find tools in /mcps', slow, async (t) => {
   assert.match(JSON.stringify(root), /A server for tests/);
   const readme = await callTool(server.endpoint, 'read', { path: '/mcps/probe/README.md' });
   assert.match(JSON.stringify(readme), /Pages through very many records/);
-  const found = await callTool(server.endpoint, 'search', { pattern: 'the thing number 17', path: '/mcps' });
+  const found = await callTool(server.endpoint, 'search', { pattern: 'the thing number 17', paths: ['/mcps'] });
   assert.match(JSON.stringify(found), /extra_tool_17\.d\.ts/);
 });
 

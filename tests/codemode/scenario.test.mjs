@@ -11,6 +11,8 @@ const slow = { timeout: 240_000 };
 async function withServers(t) {
   const directory = library(t);
   const server = await serve(t, { config: { mcps: [everything(), files(directory), memory(temporaryDirectory(t)), probe()] } });
+  // On a busy machine a server may take longer to start than a search waits for it.
+  await run(server, 'js', 'await Promise.all((await mcp.servers()).map((one) => mcp.tools(one.name)))');
   return { server, directory };
 }
 

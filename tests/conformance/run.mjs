@@ -61,6 +61,22 @@ export async function runSuite(endpoint, requirements) {
   return { code, stderr, results };
 }
 
+// The same for one scenario of the client half: the suite plays the server, our client is started by it.
+export async function runClientScenario(scenario, revision) {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-conformance-'));
+  const cli = [join(suite, 'dist', 'index.js'), 'client', '--command', program('relay-conformance-client'), '--scenario', scenario,
+    '--spec-version', revision, '-o', folder, '--verbose'];
+  const child = spawn(process.execPath, cli, { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  await new Promise((done) => child.once('close', done));
+  const results = new Map();
+  for (const path of readdirSync(folder, { recursive: true }))
+    if (path.endsWith('checks.json')) results.set(scenario, JSON.parse(readFileSync(join(folder, path), 'utf8')));
+  rmSync(folder, { recursive: true });
+  return { output, results };
+}
+
 // Sentences about everything that is not as it should be.
 export function problems(results, scenarios) {
   return scenarios.flatMap((scenario) => {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include "base/json.h"
@@ -66,6 +67,7 @@ io::Task<void> send(HttpClient& client, const json::object& wish, int& left) {
 
 void run(const json::object& wish) {
   boost::asio::io_context loop(1);
+  const auto busy = boost::asio::make_work_guard(loop);  // also between two groups
   const auto client = HttpClient::make(loop.get_executor());
   const json::array once{1};
   const json::array* const times = json::find_array(wish, "times");

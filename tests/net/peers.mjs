@@ -22,15 +22,15 @@ async function listening(t, server, close) {
   return server.address().port;
 }
 
-// Says what it got; /cut breaks off in the middle, /reset ends the stream before its head, /large sends 8 MB, /events two of them.
-function answer(stream, headers) {
+// Says what it got; /cut drops the connection in the middle, /reset ends the stream before its head, /large sends 8 MB, /events two of them.
+function answer(stream, headers, drop) {
   const path = headers[':path'];
   stream.on('error', () => {});
   if (path === '/reset') return stream.close(http2.constants.NGHTTP2_REFUSED_STREAM);
   if (path === '/cut') {
     stream.respond({ ':status': 200 });
     stream.write('half');
-    return setTimeout(() => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR), 20);
+    return setTimeout(drop, 20);
   }
   if (path === '/large') {
     stream.respond({ ':status': 200 });
@@ -59,7 +59,9 @@ export async function secureServer(t) {
     peer.sessions += 1;
     open.add(session.on('error', () => {}).on('close', () => open.delete(session)));
   });
-  server.on('stream', answer);
+  const sockets = new Set();
+  server.on('secureConnection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
+  server.on('stream', (stream, headers) => answer(stream, headers, () => sockets.forEach((socket) => socket.destroy())));
   peer.port = await listening(t, server, () => {
     open.forEach((session) => session.destroy());
     server.close();

@@ -16,7 +16,7 @@ namespace {
 // child refuses such pages.
 constexpr std::string_view kFlags =
     "--single-threaded --no-liftoff --no-wasm-tier-up --wasm-write-protect-code-memory --write-protect-code-memory --no-write-code-using-rwx "
-    "--stack-size=3900 --max-lazy --no-flush-bytecode";
+    "--stack-size=3900 --max-lazy --no-flush-bytecode --no-turbo-use-mid-tier-regalloc-for-huge-functions";
 
 constexpr int kOutOfMemoryExit = 137;
 

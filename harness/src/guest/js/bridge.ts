@@ -58,6 +58,7 @@ export function makeBridge(owner: BridgeOwner): Record<string, Fn> {
       return none();
     },
     resolve: (base, specifier) => owner.vm().newString(owner.modules().resolve(base!.toString(), specifier!.toString())),
+    mapFrames: (stack) => owner.vm().newString(owner.state().sourceMap?.apply(stack!.toString()) ?? stack!.toString()),
     source: (path) => owner.vm().newString(owner.modules().source(path!.toString())),
   };
 }

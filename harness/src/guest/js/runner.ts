@@ -13,6 +13,7 @@ import { makeBridge } from "./bridge";
 import { failureOf, type Failure } from "./failure";
 import { Modules } from "./modules";
 import { prepareScript } from "./source";
+import { BUNDLE_PATH } from "./source_map";
 import { RunState } from "./state";
 
 const PROMISE_FULFILLED = 1;
@@ -60,7 +61,7 @@ export class JsRunner implements Runner {
     this.begin(capsule, path);
     const repeatable = Boolean(capsule.header.session);
     try {
-      if (source.includes("require(") && state.tree.file("/deps/bundle.mjs")) this.loadBundle(state);
+      this.loadBundle(state, source);
       const completion = this.engine.evaluate(prepareScript(source, { repeatable }), name);
       return this.turn(state, completion);
     } catch (error) {
@@ -73,9 +74,13 @@ export class JsRunner implements Runner {
     this.engine.ask("begin", JSON.stringify(config));
   }
 
-  /** CommonJS packages are reached through the bundle's loader, so it must be there before the program. */
-  private loadBundle(state: RunState): void {
-    this.engine.evaluate(`await import("/deps/bundle.mjs")`, "relay:deps");
+  /** The compiled bundle stands in for its source, which the engine would read for longer than most programs run. Without it
+   *  only require() needs the bundle ahead of time; import finds it by itself. */
+  private loadBundle(state: RunState, source: string): void {
+    const compiled = state.tree.file(`${BUNDLE_PATH}.qbc`);
+    if (compiled && /\b(?:import|require)\b/.test(source)) this.engine.vm.evalBytecode(compiled.read()).dispose();
+    else if (source.includes("require(") && state.tree.file(BUNDLE_PATH)) this.engine.evaluate(`await import("${BUNDLE_PATH}")`, "relay:deps");
+    else return;
     this.drain(state);
   }
 

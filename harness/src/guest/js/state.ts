@@ -6,6 +6,7 @@ import type { LayerTree } from "../layers";
 import type { Stdin } from "../stdin";
 import { Timers } from "../timers";
 import { identityOf } from "./engine";
+import { SourceMap } from "./source_map";
 
 const POLL_MS = 25;
 
@@ -16,6 +17,7 @@ export class RunState {
   /** By the promise's address; the promise is held so that the address stays its own. */
   private readonly rejections = new Map<number, { promise: JSValueHandle; reason: JSValueHandle }>();
   private polled: number;
+  private mapped: SourceMap | null | undefined;
 
   constructor(readonly context: RunContext, readonly tree: LayerTree, readonly stdin: Stdin) {
     this.polled = context.channel.now();
@@ -31,6 +33,12 @@ export class RunState {
     this.context.calls.poll();
     if (this.context.calls.interrupted) this.exitCode = 130;
     return this.exitCode !== undefined;
+  }
+
+  /** Of the dependencies' bundle, when the capsule brings one. */
+  get sourceMap(): SourceMap | undefined {
+    if (this.mapped === undefined) this.mapped = SourceMap.of(this.tree) ?? null;
+    return this.mapped ?? undefined;
   }
 
   noteRejection(promise: JSValueHandle, reason: JSValueHandle, handled: boolean): void {

@@ -15,6 +15,8 @@ export interface Bridge {
   sleep(ms: number): void;
   resolve(base: string, specifier: string): string;
   source(path: string): string;
+  /** A stack trace with the frames of bundled packages said as places in their sources, when there is a map. */
+  mapFrames(stack: string): string;
 }
 
 export interface RunConfig {

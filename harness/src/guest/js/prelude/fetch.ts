@@ -1,7 +1,8 @@
-// fetch, Request, Response. The request is op `fetch`: relay checks the policy, follows redirects and streams the body.
+// fetch, Request, Response. The request is op `fetch`: relay checks the policy and follows redirects. Bodies stream: a
+// response's is pulled with `fetch.read` when somebody reads it, a request's that is a stream is pushed with `fetch.write`.
 
 import { AbortSignal } from "./events";
-import { cancel, request } from "./requests";
+import { cancel, request, type Answer } from "./requests";
 import { Blob, ReadableStream, concat, drain, toBytes } from "./streams";
 import { callRpc } from "./mcp";
 import { fromUtf8, jsonParse, jsonStringify } from "./primordials";
@@ -26,6 +27,12 @@ class Body {
   }
   get body(): ReadableStream | null {
     if (!this.#stream && this.#bytes) this.#stream = ReadableStream.from([this.#bytes]);
+    return this.#stream;
+  }
+  /** The body when it has to be read piece by piece; it is then used up. */
+  protected takeStream(): ReadableStream | null {
+    if (!this.#stream || this.#bytes || this.bodyUsed || this.#stream.locked) return null;
+    this.bodyUsed = true;
     return this.#stream;
   }
   async bytes(): Promise<Uint8Array> {
@@ -77,6 +84,9 @@ export class Request extends Body {
   }
   clone(): Request {
     return new Request(this);
+  }
+  streamOf(): ReadableStream | null {
+    return this.takeStream();
   }
 }
 
@@ -131,36 +141,72 @@ async function localRpc(req: Request): Promise<Response> {
   }
 }
 
+let uploads = 0;
+
 export async function fetch(input: unknown, init?: Init): Promise<Response> {
   const req = new Request(input, init);
   if (req.url === "/mcps-rpc") return localRpc(req);
   if (req.url.startsWith("/")) throw new TypeError(`fetch needs an absolute URL, not ${req.url}`);
   req.signal.throwIfAborted();
-  const payload = await req.bytes();
-  let feed: { enqueue(chunk: unknown): void; close(): void; error(reason: unknown): void };
-  let id = 0;
-  const body = new ReadableStream({ start: (controller) => void (feed = controller), cancel: () => cancel(id) });
   const args = { url: req.url, method: req.method, headers: headerPairs(req.headers), redirect: req.redirect };
-  const sink = {
-    chunk: (bytes: Uint8Array) => feed.enqueue(bytes),
-    end: (error?: Error) => (error ? feed.error(failed(error)) : feed.close()),
-  };
-  const started = request("fetch", args, payload, sink);
-  id = started.id;
-  const { result } = await abortable(started.answer, req.signal, () => cancel(id), (reason) => feed.error(reason));
+  const source = req.streamOf();
+  const upload = source ? ++uploads : 0;
+  const started = source ? request("fetch", { ...args, upload }) : request("fetch", args, await req.bytes());
+  if (source) void send(source, upload);
+  const { result, body } = await abortable(started.answer, req.signal, () => cancel(started.id));
   const bare = [101, 204, 205, 304].includes(result.status);
-  return new Response(bare ? null : body, result);
+  if (bare || result.stream === undefined) return new Response(bare ? null : ReadableStream.from(body.length ? [body] : []), result);
+  return new Response(receive(result.stream, req.signal), result);
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/** The reply to each piece says that there is room for the next. A request that is over takes none: its own answer says why. */
+async function send(source: ReadableStream, upload: number): Promise<void> {
+  const write = (args: object, bytes?: Uint8Array) => request("fetch.write", { upload, ...args }, bytes).answer;
+  try {
+    for await (const chunk of source) {
+      const bytes = toBytes(chunk);
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) await write({}, bytes.subarray(at, at + PIECE_BYTES));
+    }
+    await write({ end: true });
+  } catch {
+    await write({ abort: true }).catch(() => undefined);
+  }
+}
+
+/** A body that relay holds for us: each read asks for what has arrived. */
+function receive(stream: number, signal: AbortSignal): ReadableStream {
+  const close = () => request("fetch.close", { stream }).answer.then(() => undefined);
+  return new ReadableStream({
+    start(controller) {
+      signal.addEventListener("abort", () => {
+        controller.error(signal.reason);
+        void close();
+      });
+    },
+    async pull(controller) {
+      let piece: Answer;
+      try {
+        piece = await request("fetch.read", { stream }).answer;
+      } catch (error) {
+        throw failed(error as Error);
+      }
+      if (piece.result.done) controller.close();
+      else if (!signal.aborted) controller.enqueue(piece.body);
+    },
+    cancel: close,
+  });
 }
 
 function failed(error: Error & { type?: string }): Error {
   return Object.assign(new TypeError(`fetch failed: ${error.message}`), { cause: error, type: error.type });
 }
 
-function abortable<T>(answer: Promise<T>, signal: AbortSignal, stop: () => void, tell: (reason: unknown) => void): Promise<T> {
+function abortable<T>(answer: Promise<T>, signal: AbortSignal, stop: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => {
       stop();
-      tell(signal.reason);
       reject(signal.reason);
     });
     answer.then(resolve, (error) => reject(failed(error)));

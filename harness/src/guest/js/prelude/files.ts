@@ -7,13 +7,17 @@ import { request, requestSync, type Answer } from "./requests";
 import { resolve } from "./path";
 import { toBytes } from "./streams";
 import { Dirent, FileHandle, Stats } from "./file_types";
+import { ReadStream, WriteStream } from "./file_streams";
+import { closeFile, openFile, pathOfOpen, readOpen, statOpen, truncateOpen, writeOpen } from "./open_files";
 
 const READ_CHUNK = 4 * 1024 * 1024;
+export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1 };
 type Step = { op: string; args: object; body?: Uint8Array };
 export type Plan<T> = Generator<Step, T, Answer>;
 type Options = string | { encoding?: string | null; flag?: string; recursive?: boolean; withFileTypes?: boolean; force?: boolean } | null | undefined;
 
 export function pathOf(path: unknown): string {
+  if (typeof path === "number") return pathOfOpen(path);
   if (path instanceof URL) return decodeURIComponent(path.pathname);
   if (path instanceof Uint8Array) return new TextDecoder().decode(path);
   if (typeof path !== "string") throw Object.assign(new TypeError('The "path" argument must be of type string'), { code: "ERR_INVALID_ARG_TYPE" });
@@ -54,7 +58,7 @@ function* writeWith(mode: string, path: string, data: unknown, options?: Options
   const encoding = encodingOf(options);
   const bytes = typeof data === "string" && encoding ? Buffer.from(data, encoding) : toBytes(data);
   const exclusive = objectOf(options).flag?.includes("x") || undefined;
-  const first = objectOf(options).flag?.startsWith("a") ? "append" : mode;
+  const first = exclusive ? "create" : objectOf(options).flag?.startsWith("a") ? "append" : mode;
   yield { op: "fs.write", args: { path, mode: first, exclusive }, body: bytes.subarray(0, READ_CHUNK) };
   for (let at = READ_CHUNK; at < bytes.length; at += READ_CHUNK)
     yield { op: "fs.write", args: { path, mode: "append" }, body: bytes.subarray(at, at + READ_CHUNK) };
@@ -62,6 +66,10 @@ function* writeWith(mode: string, path: string, data: unknown, options?: Options
 
 function* stat(path: string): Plan<Stats> {
   return new Stats((yield { op: "fs.stat", args: { path } }).result);
+}
+
+function* lstat(path: string): Plan<Stats> {
+  return new Stats((yield { op: "fs.stat", args: { path, follow: false } }).result);
 }
 
 function* readdir(path: string, options?: Options): Plan<(string | Dirent)[]> {
@@ -85,18 +93,50 @@ function* mkdir(path: string, options?: Options): Plan<string | undefined> {
   return undefined;
 }
 
+function fileError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
 function* rm(path: string, options?: Options): Plan<void> {
   const { recursive = false } = objectOf(options);
+  if (!recursive && (yield* lstat(path)).isDirectory()) throw fileError("ERR_FS_EISDIR", "Path is a directory");
   yield { op: "fs.remove", args: { path, recursive } };
+}
+
+function* unlink(path: string): Plan<void> {
+  if ((yield* lstat(path)).isDirectory()) throw fileError("EISDIR", "illegal operation on a directory");
+  yield { op: "fs.remove", args: { path, recursive: false } };
+}
+
+function* rmdir(path: string): Plan<void> {
+  if (!(yield* lstat(path)).isDirectory()) throw fileError("ENOTDIR", "not a directory");
+  yield { op: "fs.remove", args: { path, recursive: false } };
 }
 
 function* rename(path: string, to: unknown): Plan<void> {
   yield { op: "fs.rename", args: { from: path, to: pathOf(to) } };
 }
 
-function* copyFile(path: string, to: unknown): Plan<void> {
-  const bytes = yield* readFile(path);
-  yield* writeWith("overwrite", pathOf(to), bytes);
+/** Piece by piece: a file need not fit into memory to be copied. */
+function* copyFile(path: string, to: unknown, mode = 0): Plan<void> {
+  const target = pathOf(to), exclusive = (mode & constants.COPYFILE_EXCL) !== 0 || undefined;
+  for (let offset = 0; ; ) {
+    const { result, body } = yield* readRange(path, offset, READ_CHUNK);
+    const how = offset > 0 ? "append" : exclusive ? "create" : "overwrite";
+    yield { op: "fs.write", args: { path: target, mode: how, exclusive: offset === 0 ? exclusive : undefined }, body };
+    offset += body.length;
+    if (result?.eof !== false || body.length === 0) return;
+  }
+}
+
+function* cp(path: string, to: unknown, options?: Options): Plan<void> {
+  const target = pathOf(to);
+  if (!(yield* stat(path)).isDirectory()) return yield* copyFile(path, target);
+  if (objectOf(options).recursive !== true) throw fileError("ERR_FS_EISDIR", "Recursive option not enabled, cannot copy a directory");
+  if (`${target}/`.startsWith(`${path}/`)) throw fileError("ERR_FS_CP_EINVAL", "cannot copy a directory into itself");
+  yield { op: "fs.mkdir", args: { path: target, recursive: true } };
+  const { result } = yield { op: "fs.list", args: { path } };
+  for (const { name } of result.entries as { name: string }[]) yield* cp(`${path}/${name}`, `${target}/${name}`, options);
 }
 
 function* truncate(path: string, size = 0): Plan<void> {
@@ -124,12 +164,13 @@ const PLANS: Record<string, [string, (path: string, ...rest: any[]) => Plan<any>
   writeFile: ["open", (path, data, options) => writeWith("overwrite", path, data, options)],
   appendFile: ["open", (path, data, options) => writeWith("append", path, data, options)],
   stat: ["stat", stat],
-  lstat: ["lstat", stat],
+  lstat: ["lstat", lstat],
   readdir: ["scandir", readdir],
   mkdir: ["mkdir", mkdir],
   rm: ["rm", rm],
-  rmdir: ["rmdir", rm],
-  unlink: ["unlink", (path) => rm(path)],
+  rmdir: ["rmdir", rmdir],
+  unlink: ["unlink", unlink],
+  cp: ["cp", cp],
   rename: ["rename", rename],
   copyFile: ["copyfile", copyFile],
   truncate: ["open", truncate],
@@ -196,7 +237,6 @@ function callbackOf(run: (...args: any[]) => Promise<unknown>) {
   };
 }
 
-export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1 };
 export const promises: Record<string, any> = { constants };
 export const fs: Record<string, any> = { constants, promises, Stats, Dirent };
 for (const name of Object.keys(PLANS)) {
@@ -213,4 +253,26 @@ fs.existsSync = (path: unknown) => {
   }
 };
 fs.exists = (path: unknown, done: (found: boolean) => void) => promises.access(path).then(() => done(true), () => done(false));
+/** The calls on open files, with Node's errors. */
+function onOpen<T extends any[], R>(syscall: string, path: (...args: T) => string, run: (...args: T) => R) {
+  return (...args: T): R => {
+    try {
+      return run(...args);
+    } catch (error: any) {
+      throw error?.syscall ? error : nodeError(error, syscall, path(...args));
+    }
+  };
+}
+const named = (fd: number, ..._rest: any[]) => pathOfOpen(fd);
+fs.openSync = onOpen("open", pathOf, (path: unknown, flags?: string | number) => openFile(pathOf(path), flags));
+fs.closeSync = closeFile;
+fs.readSync = onOpen("read", named, readOpen);
+fs.writeSync = onOpen("write", named, writeOpen);
+fs.fstatSync = onOpen("fstat", named, statOpen);
+fs.ftruncateSync = onOpen("ftruncate", named, truncateOpen);
+fs.fsyncSync = fs.fdatasyncSync = (fd: number) => void pathOfOpen(fd);
+fs.createReadStream = (path: unknown, options?: any) => new ReadStream(pathOf(path), options);
+fs.createWriteStream = (path: unknown, options?: any) => new WriteStream(pathOf(path), options);
+fs.ReadStream = ReadStream;
+fs.WriteStream = WriteStream;
 promises.open = async (path: unknown, flags = "r") => FileHandle.open(pathOf(path), flags, promises);

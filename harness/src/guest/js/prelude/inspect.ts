@@ -1,5 +1,6 @@
 // Values as text, the way Node prints them: what a model expects to read from console.log.
 
+import { host } from "./bridge";
 import * as p from "./primordials";
 
 export interface InspectOptions {
@@ -254,7 +255,8 @@ export function userFrames(stack: string): string {
     if (!p.startsWith(line, "    at ") || p.indexOf(line, "relay:") >= 0 || p.indexOf(line, "(native)") >= 0) continue;
     if (kept.length < 12) p.push(kept, p.replaceText(line, / at <eval> \((.*)\)$/, " at $1"));
   }
-  return p.join(kept, "\n");
+  const frames = p.join(kept, "\n");
+  return p.indexOf(frames, "/deps/bundle.mjs:") >= 0 ? host().mapFrames(frames) : frames;
 }
 
 export function inspect(value: unknown, options: InspectOptions = {}): string {

@@ -96,6 +96,8 @@ const base = {
   call: callTool,
   search: async (query: string, options: { limit?: number; server?: string; detail?: string } = {}) => {
     const result = await ask("mcp.search", { query: String(query), ...options });
+    // Servers that did not answer in time are not silently left out: they are a property of the list.
+    if (p.isArray(result.results) && result.missing) p.hide(result.results, "missing", result.missing);
     return result.results ?? result;
   },
   describe: (server: string, tool?: string) => ask("mcp.describe", { server, tool }),

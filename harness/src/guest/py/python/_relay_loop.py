@@ -1,7 +1,6 @@
 """asyncio's event loop over relay's wire: its selector waits for replies, so awaited requests truly overlap."""
 
 import asyncio
-import json
 from asyncio import base_events, events
 
 import _relay_wire as wire
@@ -61,9 +60,6 @@ def _deliver(kind, number, header, body):
     entry = _waiting.get(number)
     if entry is None:
         return
-    if isinstance(entry, Stream):
-        entry.deliver(kind, header, body)
-        return
     if kind != REPLY:
         return
     del _waiting[number]
@@ -102,53 +98,6 @@ def forget(number):
 async def request(op, args=None, body=None):
     """Asks and awaits; cancelling the task cancels the request."""
     return await finish(*begin(op, args, body))
-
-
-class Stream:
-    """A request whose body arrives in pieces: await `opened`, then read chunks until None."""
-
-    def __init__(self, op, args, body=None):
-        loop = asyncio.get_running_loop()
-        self.opened = loop.create_future()
-        self._chunks = asyncio.Queue()
-        self.number = wire.start(op, args, body)
-        _waiting[self.number] = self
-
-    def deliver(self, kind, header, body):
-        if kind == REPLY:
-            self._open(header, body)
-            return
-        event = json.loads(header)
-        if event.get("event") == "chunk":
-            self._chunks.put_nowait(body)
-        else:
-            self._finish(None if event.get("event") == "end" else wire._error(event.get("error")))
-
-    def _open(self, header, body):
-        try:
-            result, _ = wire.decode(header, body)
-        except Exception as error:
-            self.opened.set_exception(error)
-            self._finish(None)
-            return
-        self.opened.set_result(result)
-        if not (isinstance(result, dict) and result.get("streaming")):
-            if body:
-                self._chunks.put_nowait(body)
-            self._finish(None)
-
-    def _finish(self, error):
-        _waiting.pop(self.number, None)
-        wire.close(self.number)
-        self._chunks.put_nowait(error)
-
-    async def read(self):
-        chunk = await self._chunks.get()
-        if chunk is None or isinstance(chunk, Exception):
-            self._chunks.put_nowait(chunk)
-            if chunk is not None:
-                raise chunk
-        return chunk
 
 
 class RelayPolicy(events._BaseDefaultEventLoopPolicy):

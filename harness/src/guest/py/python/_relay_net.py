@@ -1,7 +1,9 @@
 """HTTP for Python programs: http.client (and so urllib.request), urllib3's browser back end, and an awaitable fetch."""
 
+import asyncio
 import http.client
 import io
+import itertools
 import json
 import sys
 import types
@@ -30,38 +32,118 @@ def _bytes(body):
     return bytes(body) if isinstance(body, (bytes, bytearray, memoryview)) else b"".join(body)
 
 
-def perform(method, url, headers=(), body=None, redirect="follow"):
-    """One request, start to end: (result, bytes). Streams are gathered."""
+_uploads = itertools.count(1)
+PIECE_BYTES = 256 * 1024
+
+
+def _pieces(body):
+    """A body that comes in pieces (a file, an iterable), or None when it is there already."""
+    if body is None or isinstance(body, (str, bytes, bytearray, memoryview)):
+        return None
+    parts = iter(lambda: body.read(PIECE_BYTES), type(body.read(0))()) if hasattr(body, "read") else iter(body)
+    return (part.encode("utf-8") if isinstance(part, str) else bytes(part) for part in parts)
+
+
+def _send_pieces(upload, pieces):
+    """Each reply says that there is room for the next piece. A request that is over says why in its own answer."""
+    try:
+        for piece in pieces:
+            for at in range(0, len(piece), PIECE_BYTES):
+                wire.call("fetch.write", {"upload": upload}, piece[at : at + PIECE_BYTES])
+        wire.call("fetch.write", {"upload": upload, "end": True})
+    except wire.RelayError:
+        pass
+    except BaseException:
+        wire.call("fetch.write", {"upload": upload, "abort": True})
+        raise
+
+
+def open_response(method, url, headers=(), body=None, redirect="follow"):
+    """One request, up to the head of its answer: (result, file). The file reads the body as it arrives."""
     args = _args(method, url, headers)
     args["redirect"] = redirect
-    number = wire.start("fetch", args, _bytes(body))
-    result, data = wire.finish(number)
-    if isinstance(result, dict) and result.get("streaming"):
-        data = _gather(number)
-    return result, data
+    pieces = _pieces(body)
+    if pieces is None:
+        result, data = wire.call("fetch", args, _bytes(body))
+    else:
+        args["upload"] = next(_uploads)
+        number = wire.start("fetch", args)
+        _send_pieces(args["upload"], pieces)
+        result, data = wire.finish(number)
+    if result.get("stream") is None:
+        return result, io.BytesIO(data)
+    return result, io.BufferedReader(_Body(result["stream"]), PIECE_BYTES)
 
 
-def _gather(number):
-    parts = []
-    for kind, header, body in iter(lambda: wire.next_event(number), None):
-        event = json.loads(header)
-        if event.get("event") == "chunk":
-            parts.append(body)
-        elif event.get("event") == "end":
-            return b"".join(parts)
-        else:
-            raise wire._error(event.get("error"))
-    return b"".join(parts)
+def perform(method, url, headers=(), body=None, redirect="follow"):
+    """One request, start to end: (result, bytes)."""
+    result, file = open_response(method, url, headers, body, redirect)
+    return result, file.read()
+
+
+class _Body(io.RawIOBase):
+    """A response's body that relay holds for us: each read asks for what has arrived."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._rest = b""
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self._rest and self._stream is not None:
+            try:
+                result, self._rest = wire.call("fetch.read", {"stream": self._stream})
+            except wire.RelayError as error:
+                self._stream = None
+                raise ConnectionResetError(f"{error.type}: {error}") from None
+            if result["done"]:
+                self._stream = None
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def close(self):
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            wire.call("fetch.close", {"stream": stream})
+        super().close()
+
+
+class _Joined(io.RawIOBase):
+    """The head as bytes, then the body from its file: what http.client reads from a socket."""
+
+    def __init__(self, head, body):
+        self._head, self._body = head, body
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if self._head:
+            count = min(len(buffer), len(self._head))
+            buffer[:count] = self._head[:count]
+            self._head = self._head[count:]
+            return count
+        piece = self._body.read1(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self):
+        self._body.close()
+        super().close()
 
 
 class _Socket:
-    """What http.client sees: bytes go in, and the whole response comes out as a file."""
+    """What http.client sees: bytes go in, and the response comes out as a file."""
 
-    def __init__(self, data):
-        self._data = data
+    def __init__(self, file=None):
+        self._file = file or io.BytesIO()
 
     def makefile(self, *args, **kwargs):
-        return io.BytesIO(self._data)
+        return self._file
 
     def close(self):
         pass
@@ -73,14 +155,23 @@ class _Socket:
         pass
 
 
-def _serialized(result, data):
+def _serialized(result):
     lines = [f"HTTP/1.1 {result['status']} {result.get('statusText') or ''}".rstrip()]
     skipped = ("content-length", "transfer-encoding", "content-encoding", "connection")
     for name, value in result.get("headers") or ():
         if name.lower() not in skipped:
             lines.append(f"{name}: {value}")
-    lines += [f"Content-Length: {len(data)}", "Connection: close", "", ""]
-    return "\r\n".join(lines).encode("latin-1", "replace") + data
+    lines += ["Connection: close", "", ""]
+    return "\r\n".join(lines).encode("latin-1", "replace")
+
+
+def _response_file(method, result, body):
+    """Without a length: the body ends where its file does. One that is here already says its length, as callers like to know."""
+    head = _serialized(result)
+    if isinstance(body, io.BytesIO):
+        data = b"" if method == "HEAD" else body.getvalue()
+        return io.BytesIO(head[:-2] + f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
+    return io.BufferedReader(_Joined(head, body), PIECE_BYTES)
 
 
 def _patch_http_client():
@@ -88,31 +179,34 @@ def _patch_http_client():
 
     def connect(self):
         self._relay_sent = bytearray()
-        self.sock = _Socket(b"")
+        self.sock = _Socket()
 
     def send(self, data):
         if self.sock is None:
             self.connect()
         self._relay_sent += _bytes(data)
 
-    def perform(self):
+    def perform(self, given=None):
         head, _, body = bytes(self._relay_sent).partition(b"\r\n\r\n")
         request, *lines = head.decode("latin-1").split("\r\n")
         method, target, _ = request.split(" ", 2)
         headers = [line.split(": ", 1) for line in lines if ": " in line]
-        kept = [pair for pair in headers if pair[0].lower() not in ("host", "connection", "content-length", "accept-encoding")]
+        dropped = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
+        kept = [pair for pair in headers if pair[0].lower() not in dropped]
         self._relay_sent = bytearray()
-        return method, *_performed(method, _absolute(self, target), kept, body)
+        return method, *_performed(method, _absolute(self, target), kept, body if given is None else given)
 
-    def request(self, *args, **kwargs):
+    def request(self, method, url, body=None, headers={}, *, encode_chunked=False):
         # Asked for here and not in getresponse(): a refusal is a failed connection, which callers expect at this point.
-        original_request(self, *args, **kwargs)
-        self._relay_answer = perform(self)
+        # A body that streams goes past http.client, which would frame it for a wire that is not there.
+        streams = _pieces(body) is not None
+        original_request(self, method, url, None if streams else body, headers)
+        self._relay_answer = perform(self, body if streams else None)
 
     def getresponse(self):
-        method, result, data = getattr(self, "_relay_answer", None) or perform(self)
+        method, result, body = getattr(self, "_relay_answer", None) or perform(self)
         self._relay_answer = None
-        self.sock = _Socket(_serialized(result, b"" if method == "HEAD" else data))
+        self.sock = _Socket(_response_file(method, result, body))
         response = self.response_class(self.sock, method=method)
         response.begin()
         self._HTTPConnection__state = http.client._CS_IDLE
@@ -133,7 +227,7 @@ def _absolute(connection, target):
 
 def _performed(method, url, headers, body):
     try:
-        return perform(method, url, headers, body or None, redirect="manual")
+        return open_response(method, url, headers, body or None, redirect="manual")
     except wire.RelayError as error:
         raise ConnectionRefusedError(f"{error.type}: {error}") from None
 
@@ -141,8 +235,8 @@ def _performed(method, url, headers, body):
 class FetchResponse:
     """What `await fetch(url)` gives: Pyodide's and the browser's names both work."""
 
-    def __init__(self, result, stream):
-        self._stream = stream
+    def __init__(self, result, data):
+        self._stream, self._data = result.get("stream"), data
         self.status = self.status_code = result["status"]
         self.status_text = result.get("statusText") or ""
         self.url = result.get("url") or ""
@@ -150,11 +244,27 @@ class FetchResponse:
         self.headers = {name.lower(): value for name, value in result.get("headers") or ()}
         self.ok = 200 <= self.status < 300
 
+    async def read(self):
+        """The next piece of the body, b"" at its end."""
+        data, self._data = self._data, b""
+        while not data and self._stream is not None:
+            try:
+                result, data = await _relay_loop.request("fetch.read", {"stream": self._stream})
+            except wire.RelayError as error:
+                self._stream = None
+                raise OSError(f"fetch failed: {error.type}: {error}") from None
+            if result["done"]:
+                self._stream = None
+        return data
+
+    async def aclose(self):
+        """Ends the transfer; what was not read is gone."""
+        stream, self._stream, self._data = self._stream, None, b""
+        if stream is not None:
+            await _relay_loop.request("fetch.close", {"stream": stream})
+
     async def bytes(self):
-        parts = []
-        while (chunk := await self._stream.read()) is not None:
-            parts.append(chunk)
-        return b"".join(parts)
+        return b"".join([chunk async for chunk in self])
 
     async def text(self):
         return (await self.bytes()).decode("utf-8", "replace")
@@ -165,7 +275,7 @@ class FetchResponse:
         return json.loads(await self.bytes(), **options)
 
     async def __aiter__(self):
-        while (chunk := await self._stream.read()) is not None:
+        while chunk := await self.read():
             yield chunk
 
     def raise_for_status(self):
@@ -186,11 +296,44 @@ async def fetch(url, method=None, headers=None, body=None, json_body=None, **opt
     method = method or ("POST" if body is not None else "GET")
     if not urlsplit(url).scheme:
         raise ValueError(f"fetch needs an absolute URL, not {url!r}")
-    stream = _relay_loop.Stream("fetch", _args(method, url, headers), _bytes(body))
+    args, pieces = _args(method, url, headers), _async_pieces(body)
+    sending = None
+    if pieces is not None:
+        args["upload"] = next(_uploads)
+        sending = asyncio.ensure_future(_send_later(args["upload"], pieces))
     try:
-        return FetchResponse(await stream.opened, stream)
+        result, data = await _relay_loop.request("fetch", args, _bytes(body) if pieces is None else None)
+        return FetchResponse(result, data)
     except wire.RelayError as error:
         raise OSError(f"fetch failed: {error.type}: {error}") from None
+    finally:
+        if sending is not None:
+            sending.cancel()
+
+
+def _async_pieces(body):
+    if hasattr(body, "__aiter__"):
+        return body
+    pieces = _pieces(body)
+
+    async def each():
+        for piece in pieces:
+            yield piece
+
+    return None if pieces is None else each()
+
+
+async def _send_later(upload, pieces):
+    try:
+        async for piece in pieces:
+            piece = _bytes(piece)
+            for at in range(0, len(piece), PIECE_BYTES):
+                await _relay_loop.request("fetch.write", {"upload": upload}, piece[at : at + PIECE_BYTES])
+        await _relay_loop.request("fetch.write", {"upload": upload, "end": True})
+    except wire.RelayError:
+        pass
+    except Exception:
+        await _relay_loop.request("fetch.write", {"upload": upload, "abort": True})
 
 
 def _urllib3_backend():

@@ -201,8 +201,8 @@ def find(name):
     """The same, or an error that names the servers there are."""
     info = known(name)
     if info is None:
-        known = ", ".join(item["name"] for item in _infos) or "none"
-        raise MCPError(f"Server '{name}' is not available in this run (available: {known})", name, type="NotFound")
+        names = ", ".join(item["name"] for item in _infos) or "none"
+        raise MCPError(f"Server '{name}' is not available in this run (available: {names})", name, type="NotFound")
     return info
 
 

@@ -71,7 +71,8 @@ class Pending:
     def __reversed__(self):
         return reversed(self.value())
 
-    __hash__ = None
+    def __hash__(self):
+        return id(self)  # asyncio.gather keeps awaitables in a dictionary, before any of them has a value
 
 
 def _raiser(error):

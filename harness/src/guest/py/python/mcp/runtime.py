@@ -3,6 +3,8 @@
 Every question has a plain form and an asynchronous one: list_tools_sync(server), await list_tools(server).
 """
 
+import warnings
+
 import mcp
 from mcp import MCPError, _transport
 from mcp._files import execution_folder, render_chart, save_file, save_image
@@ -129,21 +131,30 @@ async def query_tool_docs(server, tool=None, detail="summary"):
     return docs if tool is None else docs[0]
 
 
-def _search_args(query, limit, detail):
+def _search_args(query, limit, detail, server):
     if not isinstance(query, str) or not query.strip():
         raise ValueError("Missing 'query' value")
     if isinstance(limit, bool) or not isinstance(limit, int):
         raise ValueError("'limit' must be an integer")
     _checked_detail(detail)
-    return {"query": query, "limit": max(1, min(20, limit)), "detail": detail}
+    args = {"query": query, "limit": max(1, min(20, limit)), "detail": detail}
+    return args if server is None else {**args, "server": _name_of(server)}
 
 
-def search_tool_docs_sync(query, *, limit=5, detail="summary"):
-    return _list(_ask("mcp.search", _search_args(query, limit, detail)), "results")
+def _hits(result):
+    """What was found; servers that did not answer in time are not silently left out."""
+    if isinstance(result, dict) and result.get("missing"):
+        warnings.warn(f"not searched, because they did not answer in time: {', '.join(result['missing'])}", stacklevel=3)
+    return _list(result, "results")
 
 
-async def search_tool_docs(query, *, limit=5, detail="summary"):
-    return _list(await _ask_async("mcp.search", _search_args(query, limit, detail)), "results")
+def search_tool_docs_sync(query, *, limit=5, detail="summary", server=None):
+    """The tools that fit the words best, over all configured servers or one of them."""
+    return _hits(_ask("mcp.search", _search_args(query, limit, detail, server)))
+
+
+async def search_tool_docs(query, *, limit=5, detail="summary", server=None):
+    return _hits(await _ask_async("mcp.search", _search_args(query, limit, detail, server)))
 
 
 def describe_server(name):
