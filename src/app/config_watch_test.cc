@@ -105,7 +105,7 @@ TEST_F(ConfigWatchTest, NothingIsToldAfterItsEnd) {
 }
 
 TEST_F(ConfigWatchTest, ADirectoryThatIsNotThereIsAnError) {
-  const ConfigWatch watch(loop_.get_executor(), "/nonexistent/relay.config.json", [](WatchCause) {});
+  const ConfigWatch watch(loop_.get_executor(), directory_ / "gone" / "relay.config.json", [](WatchCause) {});
   EXPECT_FALSE(watch.watching());
 }
 
