@@ -47,13 +47,13 @@ test('SIGHUP reads the configuration again', async (t) => {
 });
 
 test('stdio: a server that is added appears', async (t) => {
-  const { cwd, file } = configured(t, { toolsets: ['admin'] });
+  const { cwd, file } = configured(t, { toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 } });
   const relay = start(t, 'relay', ['stdio', '-c', file], { cwd, input: 'pipe' });
   relay.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } } })}\n`);
   await until('the handshake', () => relay.stdout.includes('"id":1'), { seconds: 60 });
   relay.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
-  writeFileSync(file, JSON.stringify({ toolsets: ['admin'], mcps: [moody('late')] }));
+  writeFileSync(file, JSON.stringify({ toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 }, mcps: [moody('late')] }));
   await relay.waitForLog('read the configuration again', { seconds: 60 });
   relay.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'late__echo', arguments: { text: 'here' } } })}\n`);
-  await until('the answer', () => relay.stdout.split('\n').some((line) => line.includes('"id":2') && line.includes('here')), { seconds: 60 });
+  await until('the answer', () => relay.stdout.split('\n').some((line) => line.includes('"id":2') && line.includes('here')), { seconds: 150 });
 });
