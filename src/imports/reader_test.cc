@@ -182,6 +182,7 @@ TEST(Reader, AFileThatIsNoneIsAProblem) {
   EXPECT_THAT(read("a = ", "codex", Format::toml).problem, HasSubstr("line 1"));
   EXPECT_THAT(read(std::string(limits::kImportFileBytes + 1, ' ')).problem, HasSubstr("larger"));
   EXPECT_THAT(read("a = " + std::string(100'000, '['), "codex", Format::toml).problem, HasSubstr("TOML"));
+  EXPECT_THAT(read("[\x01[m", "codex", Format::toml).problem, HasSubstr("TOML"));
   EXPECT_EQ(read("{}").problem, "");
 }
 
