@@ -11,6 +11,7 @@
 #include "app/config_upstreams.h"
 #include "app/embedded.h"
 #include "app/environment.h"
+#include "imports/document.h"
 #include "policy/engine.h"
 #include "tools/run_policy.h"
 
@@ -24,30 +25,12 @@ const json::value& schema() {
   return kSchema;
 }
 
-// Users comment their configuration and leave trailing commas; both are read.
-Result<json::object> parse_config_text(const std::string& text) {
-  boost::json::parse_options options;
-  options.allow_comments = true;
-  options.allow_trailing_commas = true;
-  options.max_depth = limits::kJsonDepth;
-  boost::system::error_code error;
-  boost::json::stream_parser parser({}, options);
-  parser.write(text.data(), text.size(), error);
-  if (!error) parser.finish(error);
-  if (error) {
-    return fail(invalid(fmt::format("not valid JSON ({})", error.message())));
-  }
-  json::value parsed = parser.release();
-  if (!parsed.is_object()) return fail(invalid("the top level must be an object"));
-  return std::move(parsed.get_object());
-}
-
 Result<json::object> read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(not_found(fmt::format("cannot read it; `relay init` writes a new one")));
   std::stringstream text;
   text << file.rdbuf();
-  return parse_config_text(text.str());
+  return imports::parse_jsonc(text.str());
 }
 
 // Objects are merged member by member; anything else replaces.
@@ -205,7 +188,7 @@ LoadedConfig load_config(const ConfigSources& sources) {
   json::object merged;
   const fs::path path = config_path(sources);
   if (!path.empty()) {
-    auto file = sources.text ? parse_config_text(*sources.text) : read_file(path);
+    auto file = sources.text ? imports::parse_jsonc(*sources.text) : read_file(path);
     if (file)
       lay_over(merged, *file);
     else

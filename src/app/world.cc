@@ -80,16 +80,14 @@ gateway::GatewayOptions gateway_options(const Config& config) {
   return options;
 }
 
-// What an upstream may have is said from the start: it is found out when somebody asks, and capabilities cannot change later.
-protocol::ServerCapabilities capabilities_of(const Config& config) {
-  const auto specs = specs_of(config);
-  const bool serves_others = std::ranges::any_of(specs, [](const upstream::ServerSpec& spec) { return spec.enabled && spec.in_tool_list(); });
+// What an upstream may have is said from the start: servers come with a changed configuration, and capabilities cannot change later.
+protocol::ServerCapabilities make_capabilities() {
   protocol::ServerCapabilities capabilities;
   capabilities.resources = true;
   capabilities.resource_subscriptions = true;
-  capabilities.prompts = serves_others;
-  capabilities.completions = serves_others;
-  capabilities.tasks = serves_others;
+  capabilities.prompts = true;
+  capabilities.completions = true;
+  capabilities.tasks = true;
   return capabilities;
 }
 
@@ -311,7 +309,7 @@ void World::open_fleet() {
 void World::open_gateway() {
   gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
   backend_->add(*gateway_);
-  backend_->set_capabilities(capabilities_of(config_));
+  backend_->set_capabilities(make_capabilities());
   fleet_->apply(specs_of(config_));
 }
 

@@ -68,7 +68,7 @@ class FetchResponse {
   [[nodiscard]] const ReplyHead& head() const { return head_; }
   /// What the server says the body will be, packed; nothing when it does not say.
   [[nodiscard]] std::optional<std::uint64_t> announced_bytes() const { return announced_bytes_; }
-  /// Nobody reads for now: gives its place among the requests in flight to another one. read() takes one again.
+  /// Until somebody reads again: gives its place among the requests in flight to another one. read() takes one again.
   void rest();
   /// The next piece, nothing at the end. Fails with too_large when the cap is reached.
   io::Task<std::optional<std::string>> read();

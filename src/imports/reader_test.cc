@@ -220,10 +220,10 @@ TEST(PointsToRelay, FindsItselfInManyCoats) {
 }
 
 TEST(Places, TheProjectComesBeforeTheUser) {
-  const std::vector<Place> places = known_places("/home/u", "/work/p");
+  const std::vector<Place> places = known_places("/home/u", "/projects/p");
   const auto find = [&](const char* path) { return std::ranges::find(places, std::filesystem::path(path), &Place::file) - places.begin(); };
-  EXPECT_LT(find("/work/p/.cursor/mcp.json"), find("/home/u/.cursor/mcp.json"));
-  EXPECT_LT(find("/work/p/.mcp.json"), find("/home/u/.claude.json"));
+  EXPECT_LT(find("/projects/p/.cursor/mcp.json"), find("/home/u/.cursor/mcp.json"));
+  EXPECT_LT(find("/projects/p/.mcp.json"), find("/home/u/.claude.json"));
   EXPECT_EQ(places.at(static_cast<std::size_t>(find("/home/u/.codex/config.toml"))).format, Format::toml);
   EXPECT_TRUE(places.at(static_cast<std::size_t>(find("/home/u/MCPs"))).every_file);
   EXPECT_THAT(source_names(places), testing::Contains("windsurf"));

@@ -71,20 +71,26 @@ std::vector<protocol::PromptArgument> read_arguments(const json::object& prompt)
   return arguments;
 }
 
+// What entries of every list have. The caller reads the member that names the entry, which differs.
+template <class Item>
+void read_common(Item& item, const json::object& object, const JsonText& text) {
+  item.name = text_of(object, "name");
+  item.title = text_of(object, "title");
+  item.description = text_of(object, "description");
+  item.meta = meta_of(object);
+  item.raw = text;
+}
+
 }  // namespace
 
 Result<protocol::Tool> parse_tool(const JsonText& text) {
   RELAY_TRY(const json::object object, parse_item(text, "tool", "name"));
   protocol::Tool tool;
-  tool.name = text_of(object, "name");
-  tool.title = text_of(object, "title");
-  tool.description = text_of(object, "description");
+  read_common(tool, object, text);
   if (auto schema = member_text(text, "inputSchema")) tool.input_schema = std::move(*schema);
   tool.output_schema = member_text(text, "outputSchema");
   tool.annotations = read_annotations(object);
   tool.task_support = read_task_support(object);
-  tool.meta = meta_of(object);
-  tool.raw = text;
   return tool;
 }
 
@@ -92,13 +98,9 @@ Result<std::optional<protocol::Resource>> parse_resource(const JsonText& text) {
   RELAY_TRY(const json::object object, parse_item(text, "resource", "uri"));
   protocol::Resource resource;
   resource.uri = text_of(object, "uri");
-  resource.name = text_of(object, "name");
-  resource.title = text_of(object, "title");
-  resource.description = text_of(object, "description");
+  read_common(resource, object, text);
   resource.mime_type = text_of(object, "mimeType");
   resource.size = json::find_int(object, "size");
-  resource.meta = meta_of(object);
-  resource.raw = text;
   return resource;
 }
 
@@ -106,24 +108,16 @@ Result<std::optional<protocol::ResourceTemplate>> parse_template(const JsonText&
   RELAY_TRY(const json::object object, parse_item(text, "resource template", "uriTemplate"));
   protocol::ResourceTemplate item;
   item.uri_template = text_of(object, "uriTemplate");
-  item.name = text_of(object, "name");
-  item.title = text_of(object, "title");
-  item.description = text_of(object, "description");
+  read_common(item, object, text);
   item.mime_type = text_of(object, "mimeType");
-  item.meta = meta_of(object);
-  item.raw = text;
   return item;
 }
 
 Result<std::optional<protocol::Prompt>> parse_prompt(const JsonText& text) {
   RELAY_TRY(const json::object object, parse_item(text, "prompt", "name"));
   protocol::Prompt prompt;
-  prompt.name = text_of(object, "name");
-  prompt.title = text_of(object, "title");
-  prompt.description = text_of(object, "description");
+  read_common(prompt, object, text);
   prompt.arguments = read_arguments(object);
-  prompt.meta = meta_of(object);
-  prompt.raw = text;
   return prompt;
 }
 
