@@ -11,6 +11,7 @@
 #include "app/capsule_command.h"
 #include "app/serve.h"
 #include "app/world.h"
+#include "io/run_loop.h"
 #include "io/spawn.h"
 
 namespace relay::app {
@@ -143,7 +144,7 @@ int run_script(const Config& config, const Options& options, Log& log) {
     co_return stopped;
   };
   io::spawn(loop.get_executor(), body(), "run");
-  loop.run();
+  io::run_loop(loop);
   (*world)->leave(exit_code);
 }
 

@@ -13,6 +13,7 @@
 #include "app/version.h"
 #include "app/world.h"
 #include "auth/bearer_token.h"
+#include "io/run_loop.h"
 #include "io/spawn.h"
 #include "mcp/server.h"
 #include "mcp/session_store.h"
@@ -138,7 +139,7 @@ int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
   const Reloading reloading(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
-  loop.run();
+  io::run_loop(loop);
   (*world)->leave(0);
 }
 

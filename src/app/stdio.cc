@@ -11,6 +11,7 @@
 #include "app/serve.h"
 #include "app/signals.h"
 #include "app/world.h"
+#include "io/run_loop.h"
 #include "io/spawn.h"
 
 namespace relay::app {
@@ -59,7 +60,7 @@ int run_stdio(const Config& config, const ConfigSources& sources, Log& log) {
   const Reloading reloading(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_pipes(server, in, out, **world, loop), "stdio");
   io::spawn(loop.get_executor(), stop_on_signal(**world, loop), "signals");
-  loop.run();
+  io::run_loop(loop);
   (*world)->leave(0);
 }
 
