@@ -15,11 +15,11 @@ using protocol::ToolResult;
 
 // The same few words whatever servers there are: what they offer is found by asking, and costs nobody else.
 constexpr std::string_view kJsDescription =
-    "Run JavaScript (ES module, top-level await) in a fresh sandbox; returns stdout, stderr and the value of the last expression. Files: /tmp, /out "
-    "(kept, listed as artifacts), /host/<mount>. display(path|bytes) returns an image. fetch for allowed hosts. "
+    "Run JavaScript (ES module, top-level await) in a fresh sandbox; returns stdout, stderr, the last expression's value. Files: /tmp, /out "
+    "(kept as artifacts), /host/<mount>. display(path|bytes) returns an image. fetch for allowed hosts. "
     "MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
 constexpr std::string_view kPyDescription =
-    "Like run_js, in Python 3.14. MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\") and /mcps find tools.";
+    "Like run_js, in Python 3.14. MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\").";
 
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
 class StreamingObserver final : public executors::RunObserver {
