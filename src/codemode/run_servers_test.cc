@@ -330,6 +330,22 @@ TEST_F(RunServersTest, DeclarationsAreWrittenWhenAnOfferChanges) {
   EXPECT_THAT(text, HasSubstr("echo(args?: {}): Promise<unknown>;"));
 }
 
+TEST_F(RunServersTest, WhatIsRememberedOfAServerIsFoundWithoutAskingIt) {
+  const auto one = add("one");
+  one->offer_tools({"list_issues"});
+  one->remembered = true;
+  int asked = 0;
+  one->on_asked = [&] { ++asked; };
+  const auto servers = open();
+  EXPECT_THAT(ask(servers, "mcp.search", R"({"query":"issues"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.tools", R"({"server":"one"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.describe", R"({"server":"one","tool":"list_issues"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"list_issues"})"), HasSubstr("content"));
+  EXPECT_EQ(asked, 0);
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"brand_new"})"), HasSubstr("not found"));
+  EXPECT_EQ(asked, 1) << "a tool that is not known may be new";
+}
+
 TEST_F(RunServersTest, TokensEndWithTheirRun) {
   const auto servers = open();
   std::string token;

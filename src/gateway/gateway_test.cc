@@ -159,6 +159,16 @@ TEST_F(GatewayTest, ADeadServerCostsItsOwnToolsOnly) {
   EXPECT_NE(text_of(*reply).find("one__echo"), std::string::npos) << text_of(*reply);
 }
 
+TEST_F(GatewayTest, WhatIsRememberedOfAServerIsListedWithoutAskingIt) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  one->remembered = true;
+  int asked = 0;
+  one->on_asked = [&] { ++asked; };
+  EXPECT_NE(text_of(*send("tools/list", "")).find("one__echo"), std::string::npos);
+  EXPECT_EQ(asked, 0);
+}
+
 TEST_F(GatewayTest, ServersForCodeOnlyAreInNoList) {
   fleet.add("one", upstream::Expose::code)->offer_tools({"echo"});
   EXPECT_EQ(text_of(*send("tools/list", "")).find("one__echo"), std::string::npos);

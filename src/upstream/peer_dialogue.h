@@ -5,7 +5,8 @@
 // and ModernPeer above it.
 //
 // A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is closed and, if it was not
-// answered, the server is told. Questions are asked inside the same frame, so an Exchange is never used after its request.
+// answered, the server is told. Questions are asked inside the same frame, so an Exchange is never used after its request; those that are open at the
+// same time overlap.
 #pragma once
 
 #include <chrono>
@@ -78,6 +79,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     protocol::Id id;
     Question question;
   };
+  struct Asking;
   struct OpenRequest {
     OpenRequest(Dialogue& owner, std::string name, Exchange& who, Patience how_long);
     ~OpenRequest();
@@ -96,15 +98,30 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     std::optional<Result<protocol::Response>> outcome;
     bool on_wire = false;     // sent, and neither answered nor given up by the wire
     std::optional<double> progress;
-    std::deque<ServerQuestion> questions;
-    std::optional<protocol::Id> asking;  // the question that our side works on
+    std::deque<ServerQuestion> questions;  // that nobody was asked yet
+    std::vector<Asking*> askings;          // what our side works on
     std::function<void(const json::object&)> acknowledged;
     io::Waker news;
   };
+  /// Questions that were put to our side together, until they are answered or no longer matter.
+  struct Asking {
+    explicit Asking(OpenRequest& open);
+    ~Asking();
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+    OpenRequest& request;
+    std::vector<std::optional<protocol::Id>> ids;  // nothing: the server no longer wants that answer
+    std::vector<Question> questions;
+    bool is_over = false;
+    io::Waker interrupted;
+  };
 
   io::Task<protocol::Response> converse(Utterance utterance, OpenRequest& open);
-  io::Task<void> answer_question(OpenRequest& open);
-  io::Task<void> interruption(OpenRequest& open);
+  io::Task<void> tend_questions(OpenRequest& open, const Asking* beside);
+  io::Task<void> answer_questions(Asking& asking);
+  static io::Task<void> interruption(Asking& asking);
+  void send_answers(const Asking& asking, const Result<std::vector<protocol::JsonText>>& answers);
   void send_later(std::string message);
   void cancel_on_wire(const OpenRequest& open);
   static WireRequest spell(Utterance utterance, RequestId id);

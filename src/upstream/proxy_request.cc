@@ -45,7 +45,7 @@ Result<ProxyRequest> parse_authority(std::string_view authority) {
 // What belongs to this hop only, and who the request says it is for: that is the host that was judged. The connection ends with the answer, so that
 // each request is judged.
 bool is_dropped(std::string_view line) {
-  const std::string_view name = trim(line.substr(0, line.find(':')));
+  const std::string_view name = trim_ascii(line.substr(0, line.find(':')));
   return equal_ignoring_case(name, "host") || equal_ignoring_case(name, "connection") || equal_ignoring_case(name, "keep-alive") || equal_ignoring_case(name, "proxy-connection") ||
          equal_ignoring_case(name, "proxy-authorization");
 }

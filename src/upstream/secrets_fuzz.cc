@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (whole != text) std::abort();
   upstream::Redactor redactor;
-  const auto value = [](const std::string&) -> Result<std::string> { return "${env:AGAIN}"; };
+  const auto value = [](std::string_view) -> Result<std::string> { return "${env:AGAIN}"; };
   const auto resolved = upstream::resolve_text(text, value, redactor);
   if (resolved ? *resolved != expected : expected.find('\0') == std::string::npos) std::abort();
   return 0;

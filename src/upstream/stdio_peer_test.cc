@@ -308,11 +308,99 @@ take())py");
 TEST_F(StdioPeerTest, a_question_without_a_call_is_refused_with_the_reason) {
   connect(R"py(
 hello()
-send({"id": 1, "method": "roots/list"}); r = take(); m = take()
+send({"id": 1, "method": "elicitation/create", "params": {"message": "?"}}); r = take(); m = take()
 send({"id": m["id"], "result": text(r["error"]["message"])})
 take())py");
   ASSERT_TRUE(loop_.run(io::sleep_for(50ms)));
   EXPECT_THAT(text_of(call(call_tool("t"))), HasSubstr("no request is open"));
+}
+
+TEST_F(StdioPeerTest, without_a_client_there_are_no_roots_which_is_no_error) {
+  connect(R"py(
+hello()
+send({"id": 1, "method": "roots/list"}); r = take()
+m = take()
+send({"id": 2, "method": "roots/list"}); s = take()
+send({"id": m["id"], "result": text(json.dumps([r["result"], s["result"]]))})
+take())py");
+  ASSERT_TRUE(loop_.run(io::sleep_for(50ms)));
+  SilentExchange ours;  // a list that relay asks for by itself
+  EXPECT_EQ(text_of(loop_.run(peer_->request(call_tool("t"), ours))), R"([{"roots": []}, {"roots": []}])");
+}
+
+TEST_F(StdioPeerTest, questions_that_are_open_at_once_overlap) {
+  io::Event second(loop_.executor());
+  exchange_.on_ask = [&](const Question& question) -> io::Task<void> {
+    if (question.method == "elicitation/create") co_return co_await second.wait();
+    second.set();
+    co_return Result<void>{};
+  };
+  connect(R"py(
+hello()
+m = take()
+send({"id": "first", "method": "elicitation/create", "params": {"message": "?"}})
+send({"id": "second", "method": "roots/list"})
+a = take(); b = take()
+send({"id": "third", "method": "roots/list"}); c = take()
+send({"id": m["id"], "result": text(" ".join(sorted([a["id"], b["id"]]) + [c["id"]]))})
+take())py");
+  EXPECT_EQ(text_of(call(call_tool("t"))), "first second third") << "the first is answered only after the second was asked";
+}
+
+TEST_F(StdioPeerTest, questions_that_came_together_are_one_round_for_who_is_asked_in_rounds) {
+  exchange_.in_rounds = true;
+  connect(R"py(
+hello()
+m = take()
+sys.stdout.write("".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": "roots/list"}) + "\n" for i in range(3))); sys.stdout.flush()
+ids = [take()["id"] for i in range(3)]
+send({"id": m["id"], "result": text(str(ids))})
+take())py");
+  EXPECT_EQ(text_of(call(call_tool("t"))), "[0, 1, 2]");
+  EXPECT_EQ(exchange_.rounds, 1);
+}
+
+TEST_F(StdioPeerTest, a_question_that_is_taken_back_does_not_hold_up_another) {
+  exchange_.on_ask = [](const Question& question) -> io::Task<void> {
+    if (question.method == "elicitation/create") co_return co_await io::sleep_for(std::chrono::hours(1));
+    co_return Result<void>{};
+  };
+  connect(R"py(
+hello()
+m = take()
+send({"id": 1, "method": "elicitation/create", "params": {"message": "?"}})
+send({"id": 2, "method": "roots/list"}); a = take()
+send({"method": "notifications/cancelled", "params": {"requestId": 1}})
+send({"id": 3, "method": "roots/list"}); b = take()
+send({"id": m["id"], "result": text(f'{a["id"]} {b["id"]}')})
+take())py");
+  EXPECT_EQ(text_of(call(call_tool("t"))), "2 3");
+}
+
+TEST_F(StdioPeerTest, a_call_that_is_cancelled_takes_its_open_questions_with_it) {
+  int unwound = 0;
+  exchange_.on_ask = [&](const Question&) -> io::Task<void> {
+    struct Unwound { int& count; ~Unwound() { ++count; } } note{unwound};
+    co_return co_await io::sleep_for(std::chrono::hours(1));
+  };
+  connect(R"py(
+hello()
+m = take()
+send({"id": 1, "method": "roots/list"})
+send({"id": 2, "method": "elicitation/create", "params": {"message": "?"}})
+while True: take())py");
+  io::CancelSource cancel;
+  bool ended = false;
+  const auto work = [&]() -> io::Task<void> {
+    struct Ended { bool& flag; ~Ended() { flag = true; } } note{ended};
+    [[maybe_unused]] const auto answer = co_await peer_->request(call_tool("t"), exchange_);
+    co_return Result<void>{};
+  };
+  io::spawn(loop_.executor(), work(), "call", cancel);
+  ASSERT_TRUE(loop_.run(eventually([&] { return exchange_.asked.size() == 2; })));
+  cancel.cancel();
+  ASSERT_TRUE(loop_.run(eventually([&] { return ended; })));
+  EXPECT_EQ(unwound, 2) << "nobody asks on behalf of a request that is gone";
 }
 
 TEST_F(StdioPeerTest, an_answer_ends_the_question_that_is_still_open) {
