@@ -46,6 +46,7 @@ Dialogue::OpenRequest::OpenRequest(Dialogue& owner, std::string name, Exchange& 
 
 Dialogue::OpenRequest::~OpenRequest() {
   dialogue.open_.erase(id);
+  dialogue.reconsider_askings();
   if (on_wire) dialogue.cancel_on_wire(*this);
 }
 
@@ -53,7 +54,8 @@ void Dialogue::OpenRequest::finish(Result<protocol::Response> how) {
   if (outcome) return;
   outcome = std::move(how);
   news.wake();
-  for (Asking* asking : askings) asking->interrupted.wake();
+  dialogue.reconsider_askings();
+  if (!questions.empty()) dialogue.put_to_another(std::exchange(questions, {}));
 }
 
 // A person who is asked something may take the whole time there is.
@@ -128,15 +130,18 @@ io::Task<protocol::Response> Dialogue::converse(Utterance utterance, OpenRequest
 Dialogue::Asking::Asking(OpenRequest& open) : request(open), interrupted(open.dialogue.executor_) {
   const std::size_t count = open.exchange.asks_in_rounds() ? open.questions.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
+    is_guess = is_guess || open.questions.front().is_guess;
     ids.emplace_back(std::move(open.questions.front().id));
     questions.push_back(std::move(open.questions.front().question));
     open.questions.pop_front();
   }
   open.askings.push_back(this);
+  ++open.dialogue.askings_;
 }
 
 Dialogue::Asking::~Asking() {
   std::erase(request.askings, this);
+  --request.dialogue.askings_;
 }
 
 // Asks, and meanwhile sees to what else is asked: until the request is answered or what is asked `beside` is over.
@@ -188,9 +193,27 @@ void Dialogue::send_answers(const Asking& asking, const Result<std::vector<proto
 
 // Ends when the answers no longer matter.
 io::Task<void> Dialogue::interruption(Asking& asking) {
-  const auto is_wanted = [&] { return std::ranges::any_of(asking.ids, [](const auto& id) { return id.has_value(); }); };
-  while (!asking.request.outcome && is_wanted()) co_await asking.interrupted.wait();
+  while (matters(asking)) co_await asking.interrupted.wait();
   co_return Result<void>{};
+}
+
+// A request that was answered asks nothing any more. But where it was a guess that the question is its own, another open request of the same client may be
+// the one that waits for the answer.
+bool Dialogue::matters(const Asking& asking) const {
+  if (std::ranges::none_of(asking.ids, [](const auto& id) { return id.has_value(); })) return false;
+  const OpenRequest& asked = asking.request;
+  if (!asked.outcome) return true;
+  const auto could_be_its = [&](const auto& entry) {
+    const OpenRequest& other = *entry.second;
+    return !other.outcome && other.exchange.session() == asked.exchange.session() && other.exchange.principal() == asked.exchange.principal();
+  };
+  return asking.is_guess && !why_closed_ && std::ranges::any_of(open_, could_be_its);
+}
+
+void Dialogue::reconsider_askings() {
+  if (askings_ == 0) return;
+  for (const auto& [id, open] : open_)
+    for (Asking* asking : open->askings) asking->interrupted.wake();
 }
 
 void Dialogue::tell(std::string_view method, std::string_view params) {

@@ -94,15 +94,26 @@ void Dialogue::take_request(protocol::Request request, std::optional<RequestId> 
   const bool nobody = open ? open->exchange.session().empty() : std::ranges::none_of(open_, is_a_clients);
   if (nobody && request.method == "roots/list") return send_later(protocol::write_result(request.id, R"({"roots":[]})"));
   if (!open) return refuse(why_nobody());
-  if (open->questions.size() + open->askings.size() >= limits::kUpstreamQuestions)
-    return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
   Question question{.key = {}, .method = request.method, .params = protocol::JsonText::trusted(std::string(request.params_text()))};
-  if (const auto refusal = find_refusal(question, open->exchange.client())) {
-    open->exchange.cannot_answer(question);
+  put_question(*open, {std::move(request.id), std::move(question), !stream_of.has_value()});
+}
+
+void Dialogue::put_question(OpenRequest& open, ServerQuestion asked) {
+  const auto refuse = [&](const protocol::RpcError& error) { send_later(protocol::write_error(asked.id, error)); };
+  if (open.questions.size() + open.askings.size() >= limits::kUpstreamQuestions)
+    return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
+  if (const auto refusal = find_refusal(asked.question, open.exchange.client())) {
+    open.exchange.cannot_answer(asked.question);
     return refuse(*refusal);
   }
-  open->questions.push_back({std::move(request.id), std::move(question)});
-  open->news.wake();
+  open.questions.push_back(std::move(asked));
+  open.news.wake();
+}
+
+void Dialogue::put_to_another(std::deque<ServerQuestion> questions) {
+  if (why_closed_) return;
+  for (ServerQuestion& asked : questions)
+    if (OpenRequest* other = asked.is_guess ? find_addressee(std::nullopt) : nullptr) put_question(*other, std::move(asked));
 }
 
 protocol::RpcError Dialogue::why_nobody() const {

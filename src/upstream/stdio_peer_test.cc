@@ -347,6 +347,40 @@ take())py");
   EXPECT_EQ(text_of(call(call_tool("t"))), "first second third") << "the first is answered only after the second was asked";
 }
 
+TEST_F(StdioPeerTest, a_question_survives_the_call_that_it_was_put_to_by_mistake) {
+  // Two calls of one client ask at once; nothing says which asks what, and the one that is answered first takes nobody's question with it.
+  io::Event first_is_done(loop_.executor());
+  exchange_.on_ask = [&](const Question& question) -> io::Task<void> {
+    if (question.method == "roots/list") co_return co_await first_is_done.wait();
+    co_return Result<void>{};
+  };
+  connect(R"py(
+hello()
+a = take(); b = take()
+send({"id": "e", "method": "elicitation/create", "params": {"message": "?"}}); take()
+send({"id": "r", "method": "roots/list"})
+send({"method": "notifications/message", "params": {"level": "info", "data": "asked"}})
+send({"id": b["id"], "result": text("first")})
+send({"id": "late", "method": "roots/list"})
+send({"id": a["id"] + 100, "result": {}})
+got = sorted([take()["id"], take()["id"]])
+send({"id": a["id"], "result": text(str(got))})
+take())py");
+  const auto both = [&](Peer& peer, Exchange& exchange) -> io::Task<void> {
+    using namespace io::asio::experimental::awaitable_operators;
+    const auto release = [](io::Event& event, RecordingObserver& observer) -> io::Task<void> {
+      RELAY_CO_CHECK(co_await eventually([&] { return !observer.oddities.empty(); }));  // the stray answer: everything before it was taken
+      event.set();
+      co_return Result<void>{};
+    };
+    auto [one, two, released] = co_await (peer.request(call_tool("a"), exchange) && peer.request(call_tool("b"), exchange) && release(first_is_done, observer_));
+    EXPECT_EQ(text_of(one), "['late', 'r']");
+    EXPECT_EQ(text_of(two), "first");
+    co_return Result<void>{};
+  };
+  ASSERT_TRUE(loop_.run(both(*peer_, exchange_)));
+}
+
 TEST_F(StdioPeerTest, questions_that_came_together_are_one_round_for_who_is_asked_in_rounds) {
   exchange_.in_rounds = true;
   connect(R"py(
