@@ -27,9 +27,9 @@ test: setup-test build build/dev/build.ninja
 bench: setup-bench build
 	@bench/run
 
-#:soak long runs that look for leaks and races; not part of the tests
+#:soak long runs that look for leaks and races; not part of the tests (SOAK="chaos 90": only misbehaving upstreams, 90 s)
 soak: setup-test build
-	@tests/soak/run
+	@tests/soak/run $(SOAK)
 
 #:fuzz every fuzz target for a minute (FUZZ_SECONDS=60)
 fuzz: setup-build build/fuzz/build.ninja

@@ -68,6 +68,13 @@ TEST(ConfigDocument, WhatIsNoConfigurationIsRefused) {
   EXPECT_FALSE(ConfigDocument::parse(R"({"mcps": {}})"));
 }
 
+TEST(ConfigDocument, ACommentEndsWhereItEndsForEverybody) {
+  ConfigDocument document = parsed("{ /** mine **/ \"mcps\": [{\"name\": \"a//b\"}, /* \"**/ {\"name\": \"b\"} // */ ]\n ] }");
+  EXPECT_THAT(document.server_names(), ElementsAre("a//b", "b"));
+  EXPECT_FALSE(ConfigDocument::parse("{} /* does not end"));
+  EXPECT_FALSE(ConfigDocument::parse("{\"a\": 1 /*/ }"));
+}
+
 TEST(ConfigDocument, TheTemplateTakesEntriesAndKeepsItsComments) {
   const std::string text(embedded::config_template());
   ConfigDocument document = parsed(text);

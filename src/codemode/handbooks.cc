@@ -48,6 +48,11 @@ std::shared_ptr<const Handbook> Handbooks::find_known(const CodeServer& server) 
 }
 
 io::Task<std::shared_ptr<const Handbook>> Handbooks::open(CodeServer server) {
+  RELAY_CO_TRY(auto offer, co_await server.upstream->offer_at_hand());
+  co_return shelf_for(server, std::move(offer)).book;
+}
+
+io::Task<std::shared_ptr<const Handbook>> Handbooks::ask(CodeServer server) {
   RELAY_CO_TRY(auto offer, co_await server.upstream->offer());
   co_return shelf_for(server, std::move(offer)).book;
 }
@@ -73,7 +78,11 @@ Handbooks::EntryPtr Handbooks::find_entry(const CodeServer& server, const ToolDo
   EntryPtr& entry = shelf->second.entries[tool.name];
   if (entry) return entry;
   const protocol::Tool* offered = shelf->second.offer->find_tool(tool.name);
-  if (offered) entry = gateway::guard_tool(server.upstream, *offered, fmt::format("{}__{}", server.name(), tool.name), limits::kInnerResultBytes);
+  if (!offered) return entry;
+  protocol::Tool plain = *offered;
+  // A program waits for its answer in any case: what need not be a task is quicker without.
+  if (plain.task_support == protocol::TaskSupport::optional) plain.task_support = protocol::TaskSupport::forbidden;
+  entry = gateway::guard_tool(server.upstream, plain, fmt::format("{}__{}", server.name(), tool.name), limits::kInnerResultBytes);
   return entry;
 }
 

@@ -137,7 +137,7 @@ io::Task<void> RunServers::take_slot() {
 io::Task<std::shared_ptr<const Handbook>> RunServers::book_with(CodeServer server, std::string_view tool) {
   auto known = world_->books.find_known(server);
   if (known && known->find(tool)) co_return known;
-  co_return co_await world_->books.open(std::move(server));
+  co_return co_await world_->books.ask(std::move(server));
 }
 
 io::Task<std::string> RunServers::call(json::object args, std::string args_text) {

@@ -2,15 +2,13 @@
 
 #include <fstream>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <gmock/gmock.h>
 
-#include "audit/audit_fixture.h"
 #include "codemode/code_mode.h"
 #include "codemode/inner_context.h"
 #include "codemode/tool_answers.h"
-#include "gateway/fake_upstream.h"
+#include "gateway/fleet_fixture.h"
 
 namespace relay::codemode {
 namespace {
@@ -31,21 +29,8 @@ protocol::Tool make_tool(std::string name, std::string description, std::string 
 }
 
 // Runs over the real pipeline, with upstreams that do what a test says.
-struct RunServersTest : testing::Test {
-  audit::TempFolder folder;
-  SystemClock clock;
-  SystemRandom random;
-  boost::asio::io_context loop;
+struct RunServersTest : gateway::FleetTest {
   io::ThreadPool pool{1};
-  std::unique_ptr<audit::Journal> journal =
-      std::move(*audit::Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
-  policy::Broker broker{clock, random, std::chrono::seconds(60)};
-  pipeline::ResultsStore results{clock, random};
-  std::vector<policy::Problem> problems;
-  pipeline::Pipeline pipeline{policy::Engine::make(policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}}, "policy", problems), "policy", problems),
-                              broker, *journal, results, clock};
-  pipeline::GuardedBackend backend{mcp::Identity{}, pipeline, random};
-  gateway::FakeFleet fleet;
   std::filesystem::path state = std::filesystem::path(folder.log()).parent_path() / "mcp";
   std::optional<CodeMode> code_mode;
   std::shared_ptr<BareContext> context = std::make_shared<BareContext>(authority::Caller{.principal = "alice"}, loop.get_executor());
@@ -53,9 +38,7 @@ struct RunServersTest : testing::Test {
   RunServersTest() { restart({}); }
   ~RunServersTest() override {
     end();
-    journal.reset();
-    loop.restart();
-    loop.poll();
+    close();
   }
   // On the loop, as everything that cancels.
   void end() {
@@ -69,17 +52,6 @@ struct RunServersTest : testing::Test {
     code_mode.emplace(loop.get_executor(), fleet, backend, pool, random, std::move(options));
   }
 
-  void run_until(const std::function<bool()>& done) {
-    loop.restart();
-    for (int i = 0; i < 2000 && !done(); ++i) loop.run_one_for(std::chrono::milliseconds(20));
-  }
-  template <class T>
-  Result<T> wait(io::Task<T> task) {
-    std::optional<Result<T>> outcome;
-    io::asio::co_spawn(loop, std::move(task), [&](const std::exception_ptr& thrown, Result<T> result) { outcome = thrown ? fail(io::error_from(thrown)) : std::move(result); });
-    run_until([&] { return outcome.has_value(); });
-    return outcome ? std::move(*outcome) : Result<T>(fail(internal("no answer")));
-  }
   std::shared_ptr<RunServers> open(std::optional<std::vector<std::string>> named = {}) {
     return code_mode->open_run(*context, "req_run", named).value();
   }
@@ -356,6 +328,22 @@ TEST_F(RunServersTest, DeclarationsAreWrittenWhenAnOfferChanges) {
   std::ifstream file(state / "one.d.ts");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   EXPECT_THAT(text, HasSubstr("echo(args?: {}): Promise<unknown>;"));
+}
+
+TEST_F(RunServersTest, WhatIsRememberedOfAServerIsFoundWithoutAskingIt) {
+  const auto one = add("one");
+  one->offer_tools({"list_issues"});
+  one->remembered = true;
+  int asked = 0;
+  one->on_asked = [&] { ++asked; };
+  const auto servers = open();
+  EXPECT_THAT(ask(servers, "mcp.search", R"({"query":"issues"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.tools", R"({"server":"one"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.describe", R"({"server":"one","tool":"list_issues"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"list_issues"})"), HasSubstr("content"));
+  EXPECT_EQ(asked, 0);
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"brand_new"})"), HasSubstr("not found"));
+  EXPECT_EQ(asked, 1) << "a tool that is not known may be new";
 }
 
 TEST_F(RunServersTest, TokensEndWithTheirRun) {

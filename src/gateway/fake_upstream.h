@@ -65,9 +65,12 @@ class FakeUpstream final : public upstream::Upstream {
     co_return co_await handler(std::move(outgoing), exchange);
   }
   io::Task<std::shared_ptr<const upstream::Offer>> offer() override {
+    remembered = false;
+    if (on_asked) on_asked();
     if (!offer_) co_return fail(unavailable("it does not start"));
     co_return offer_;
   }
+  io::Task<std::shared_ptr<const upstream::Offer>> offer_at_hand() override { return remembered ? remember() : offer(); }
   [[nodiscard]] std::shared_ptr<const upstream::Offer> known_offer() const override { return offer_; }
   io::Task<void> watch(std::string uri) override {
     watched.push_back(std::move(uri));
@@ -85,8 +88,12 @@ class FakeUpstream final : public upstream::Upstream {
   std::vector<std::string> watched;
   std::optional<protocol::LogLevel> log_level;
   upstream::Status state;
+  bool remembered = false;  // what it offers is from an earlier run; offer() says what it really has
+  std::function<void()> on_asked;
 
  private:
+  io::Task<std::shared_ptr<const upstream::Offer>> remember() { co_return offer_; }
+
   template <class Change>
   void change(Change edit) {
     auto next = offer_ ? std::make_shared<upstream::Offer>(*offer_) : std::make_shared<upstream::Offer>();

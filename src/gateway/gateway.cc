@@ -38,7 +38,7 @@ protocol::Completion read_completion(const protocol::JsonText& result) {
 
 // Waits for an offer and forgets it: what came is kept by the upstream, what failed stands in its status.
 io::Task<void> fetch(Shelf::ServerPtr server, std::shared_ptr<std::size_t> open, std::shared_ptr<io::Event> done) {
-  const auto offer = co_await server->offer();
+  const auto offer = co_await server->offer_at_hand();
   if (--*open == 0) done->set();
   co_return Result<void>{};
 }

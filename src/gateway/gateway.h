@@ -2,7 +2,7 @@
 // server asks, reports or logs in mid-call reaches the client that called, whichever era each of them speaks.
 //
 // A server that is dead, slow or misconfigured costs its own tools: lists wait for it a limited time and then go on without it, with what it
-// last offered if that is known.
+// last offered if that is known. What an earlier relay saw is listed at once, and the server starts with its first call.
 #pragma once
 
 #include <chrono>

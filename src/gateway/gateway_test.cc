@@ -1,10 +1,6 @@
 #include "gateway/gateway.h"
 
-#include <boost/asio/io_context.hpp>
-#include <gtest/gtest.h>
-
-#include "audit/audit_fixture.h"
-#include "gateway/fake_upstream.h"
+#include "gateway/fleet_fixture.h"
 #include "mcp/server_fixture.h"
 
 namespace relay::gateway {
@@ -19,20 +15,7 @@ Answer ok(std::string text) {
 }
 
 // A real server of both eras, with the real pipeline, in front of upstreams that do what a test says.
-struct GatewayTest : testing::Test {
-  audit::TempFolder folder;
-  SystemClock clock;
-  SystemRandom random;
-  boost::asio::io_context loop;
-  std::unique_ptr<audit::Journal> journal =
-      std::move(*audit::Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
-  policy::Broker broker{clock, random, std::chrono::seconds(60)};
-  pipeline::ResultsStore results{clock, random};
-  std::vector<policy::Problem> problems;
-  pipeline::Pipeline pipeline{policy::Engine::make(policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}}, "policy", problems), "policy", problems),
-                              broker, *journal, results, clock};
-  pipeline::GuardedBackend backend{mcp::Identity{}, pipeline, random};
-  FakeFleet fleet;
+struct GatewayTest : FleetTest {
   std::optional<Gateway> gateway;
   std::optional<mcp::Server> server;
   std::optional<mcp::ModernDispatcher> modern;
@@ -47,16 +30,9 @@ struct GatewayTest : testing::Test {
   }
   ~GatewayTest() override {
     server->stop();
-    journal.reset();
-    loop.restart();
-    loop.poll();
+    close();
   }
 
-  // Until the answer is there: audit lines are written by another thread.
-  void run_until(const std::function<bool()>& done) {
-    loop.restart();
-    for (int i = 0; i < 2000 && !done(); ++i) loop.run_one_for(std::chrono::milliseconds(20));
-  }
   std::shared_ptr<mcp::RecordingReply> send(std::string method, std::string members, std::string capabilities = "{}") {
     auto reply = std::make_shared<mcp::RecordingReply>();
     const std::string params = "{" + members + (members.empty() ? "" : ",") +
@@ -144,11 +120,53 @@ TEST_F(GatewayTest, AClientThatCannotBeAskedGetsTheRightError) {
   EXPECT_NE(text_of(*reply).find("-32021"), std::string::npos) << text_of(*reply);
 }
 
+TEST_F(GatewayTest, WhatTheServerMadeATaskIsATaskForTheClientToo) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"slow"});  // a modern server declares nothing about tasks in its list
+  const auto go = std::make_shared<io::Event>(loop.get_executor());
+  one->handler = [go](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    exchange.became_task();
+    RELAY_CO_CHECK(co_await go->wait());
+    co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
+  };
+  const auto created = send("tools/call", R"("name":"one__slow")", R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+  const json::object& task = created->answer->at("result").as_object();
+  ASSERT_EQ(json::find_string(task, "resultType"), "task") << text_of(*created);
+  go->set();
+  const std::string about = R"("taskId":)" + json::write(task.at("taskId"));
+  std::string seen;
+  run_until([&] {
+    seen = text_of(*send("tasks/get", about, R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
+    return seen.find("completed") != std::string::npos;
+  });
+  EXPECT_NE(seen.find("\"text\":\"done\""), std::string::npos) << seen;
+}
+
+TEST_F(GatewayTest, AClientWithoutTasksWaitsForTheAnswer) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"slow"});
+  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+    exchange.became_task();
+    co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
+  };
+  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__slow")")).find("\"text\":\"done\""), std::string::npos);
+}
+
 TEST_F(GatewayTest, ADeadServerCostsItsOwnToolsOnly) {
   fleet.add("dead");
   fleet.add("one")->offer_tools({"echo"});
   const auto reply = send("tools/list", "");
   EXPECT_NE(text_of(*reply).find("one__echo"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, WhatIsRememberedOfAServerIsListedWithoutAskingIt) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  one->remembered = true;
+  int asked = 0;
+  one->on_asked = [&] { ++asked; };
+  EXPECT_NE(text_of(*send("tools/list", "")).find("one__echo"), std::string::npos);
+  EXPECT_EQ(asked, 0);
 }
 
 TEST_F(GatewayTest, ServersForCodeOnlyAreInNoList) {

@@ -56,10 +56,15 @@ bool says_error(const JsonText& result) {
   return members && json::find_bool(*members, "isError").value_or(false);
 }
 
+// A server of 2025-11-25 is told; a modern one decides by itself.
+bool is_better_a_task(const protocol::Tool& tool, const protocol::ClientCapabilities& client) {
+  return tool.task_support == protocol::TaskSupport::required || (tool.task_support == protocol::TaskSupport::optional && client.tasks);
+}
+
 io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result, mcp::Context& context) {
   upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "tools/call", named_params(tool.name, context.arguments_text()));
   outgoing.input_schema = tool.input_schema;
-  outgoing.as_task = tool.task_support == protocol::TaskSupport::required;
+  outgoing.as_task = is_better_a_task(tool, context.client());
   ContextExchange exchange(context, server->spec().name);
   RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));

@@ -1,5 +1,8 @@
 #include "imports/document.h"
 
+#include <algorithm>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "base/bytes.h"
@@ -8,6 +11,32 @@ namespace relay::imports {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
+
+// Comments become blanks. Boost.JSON reads them too, but takes "**/" for no end of one. A comment that does not end stays, and is an error of the parser's.
+std::string without_comments(std::string_view text) {
+  std::string out(text);
+  for (std::size_t at = 0; at < text.size();) {
+    const bool is_line = text.substr(at).starts_with("//");
+    if (text[at] == '"') {
+      at = end_of_string(text, at);
+    } else if (is_line || text.substr(at).starts_with("/*")) {
+      const std::size_t found = text.find(is_line ? "\n" : "*/", at + 2);
+      if (found == std::string_view::npos && !is_line) break;
+      const std::size_t end = found == std::string_view::npos ? text.size() : found + (is_line ? 0 : 2);
+      for (; at < end; ++at)
+        if (out[at] != '\n') out[at] = ' ';
+    } else {
+      ++at;
+    }
+  }
+  return out;
+}
 
 Result<void> check_text(std::string_view text) {
   if (text.size() > limits::kImportFileBytes) return fail(too_large(fmt::format("larger than {} bytes", limits::kImportFileBytes)));
@@ -21,12 +50,11 @@ Result<json::object> parse_jsonc(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   RELAY_CHECK(check_text(text));
   boost::json::parse_options options;
-  options.allow_comments = true;
   options.allow_trailing_commas = true;
   options.max_depth = limits::kJsonDepth;
   boost::system::error_code error;
   boost::json::stream_parser parser({}, options);
-  parser.write(text.data(), text.size(), error);
+  parser.write(without_comments(text), error);
   if (!error) parser.finish(error);
   if (error) return fail(invalid(fmt::format("not valid JSON ({})", error.message())));
   json::value parsed = parser.release();

@@ -108,7 +108,9 @@ void Call::close_stream() {
 }
 
 void Call::become_task() {
-  if (task_ || !may_become_task() || !tool || tool->task_support == protocol::TaskSupport::forbidden) return;
+  // Where the handler decides, what its tool declares is beside the point: in the modern era only a server knows what becomes a task.
+  const bool declared = tool && (tool->task_support != protocol::TaskSupport::forbidden || tool->task_start == protocol::TaskStart::when_told);
+  if (task_ || !declared || !may_become_task()) return;
   // A store that is full leaves the call what it is: the client waits for its answer.
   static_cast<void>(start_task(std::nullopt));
 }

@@ -146,6 +146,7 @@ template <class Stream>
 asio::awaitable<void> Connection<Stream>::settle(Result<void> result) {
   switch (answer_) {
     case Answer::none: {
+      if (result && gone_.is_set()) co_return Face::close(stream_);  // nobody is there who would read an answer
       if (result) result = fail(internal("the request handler gave no answer"));
       if (result.error().blame == Blame::us) io::report_failure("http handler", result.error());
       HttpResponse response = error_response(result.error());

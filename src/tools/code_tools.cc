@@ -13,14 +13,13 @@ namespace {
 using executors::Language;
 using protocol::ToolResult;
 
-constexpr std::string_view kDescription =
-    "Run {0} in a fresh sandbox; returns stdout, stderr and the value of the last expression. Top-level await works. Files: /tmp, /out "
-    "(kept, listed as artifacts), /host/<mount>. display(path|bytes) returns an image.{1}";
-
-// The same few words whatever there is behind them: what servers offer is found by asking, and costs nobody else.
-constexpr std::string_view kServersInJs = " MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
-constexpr std::string_view kServersInPy = " MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\") and /mcps find tools.";
-
+// The same few words whatever servers there are: what they offer is found by asking, and costs nobody else.
+constexpr std::string_view kJsDescription =
+    "Run JavaScript (ES module, top-level await) in a fresh sandbox; returns stdout, stderr, the last expression's value. Files: /tmp, /out "
+    "(kept as artifacts), /host/<mount>. display(path|bytes) returns an image. fetch for allowed hosts. "
+    "MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
+constexpr std::string_view kPyDescription =
+    "Like run_js, in Python 3.14. MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\").";
 
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
 class StreamingObserver final : public executors::RunObserver {
@@ -113,11 +112,9 @@ protocol::Tool describe_tool(Language language) {
   const bool js = language == Language::js;
   protocol::Tool tool;
   tool.name = js ? "run_js" : "run_py";
-  tool.description = fmt::format(fmt::runtime(kDescription), js ? "JavaScript (ES modules)" : "Python 3.14", js ? " fetch for allowed hosts." : "");
-  tool.description += js ? kServersInJs : kServersInPy;
+  tool.description = js ? kJsDescription : kPyDescription;
   tool.input_schema = protocol::JsonText::trusted(std::string(code_input_schema(language)));
   tool.output_schema = protocol::JsonText::trusted(std::string(code_output_schema()));
-  tool.annotations.open_world = false;
   tool.annotations.destructive = false;
   return tool;
 }

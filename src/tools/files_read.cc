@@ -25,8 +25,7 @@ constexpr std::string_view kInputSchema =
     R"("stat":{"type":"boolean"}}})";
 
 constexpr std::string_view kOutputSchema =
-    R"({"type":"object","properties":{"content":{"type":"string"},"encoding":{"type":"string"},"size":{"type":"integer"},)"
-    R"("entries":{"type":"array"}}})";
+    R"({"type":"object","properties":{"content":{"type":"string"},"size":{"type":"integer"},"entries":{"type":"array"}}})";
 
 // Numbers below the least are as good as none.
 std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name, std::int64_t least = 1) {

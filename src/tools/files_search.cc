@@ -21,8 +21,7 @@ constexpr std::string_view kInputSchema =
     R"("context":{"type":"integer"},"includeIgnored":{"type":"boolean"},"filesOnly":{"type":"boolean"}}})";
 
 constexpr std::string_view kOutputSchema =
-    R"({"type":"object","properties":{"matches":{"type":"array"},)"
-    R"("totalMatches":{"type":"integer"},"truncated":{"type":"boolean"}}})";
+    R"({"type":"object","properties":{"matches":{"type":"array"},"totalMatches":{"type":"integer"}}})";
 
 json::array to_json(const std::vector<std::string>& lines) {
   json::array array;

@@ -15,7 +15,7 @@ constexpr std::string_view kInputSchema =
     R"("parents":{"type":"boolean"}}})";
 
 constexpr std::string_view kOutputSchema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"bytesWritten":{"type":"integer"}}})";
+    R"({"type":"object","properties":{"bytesWritten":{"type":"integer"}}})";
 
 vfs::WriteMode mode_of(const json::object& arguments) {
   const std::string_view mode = json::find_string(arguments, "mode").value_or("create");

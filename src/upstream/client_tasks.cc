@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "protocol/json_writer.h"
+#include "protocol/modern_envelope.h"
 #include "upstream/modern_input.h"
 #include "upstream/peer_params.h"
 
@@ -64,6 +66,24 @@ protocol::RpcError parse_error(const json::object& task) {
   return parsed;
 }
 
+// The result of a task of 2025-11-25 says which task it was of. Whoever asked for no task knows none by that name.
+std::string without_related_task(std::string_view result) {
+  if (result.find(protocol::meta::kRelatedTask) == std::string_view::npos) return std::string(result);
+  std::string out;
+  protocol::ObjectWriter writer(out);
+  for (const json::Member& member : json::split_object(result)) {
+    auto meta = member.key == "_meta" ? json::parse_object(member.text) : Result<json::object>(fail(not_found("another member")));
+    if (!meta) {
+      writer.raw(member.key, member.text);
+      continue;
+    }
+    meta->erase(protocol::meta::kRelatedTask);
+    writer.object_if(member.key, *meta);
+  }
+  writer.finish();
+  return out;
+}
+
 // What a modern task that has ended amounts to.
 Result<Answer> final_answer(std::string_view text, const json::object& task, std::string_view status) {
   if (status == "failed") return Answer(std::unexpected(parse_error(task)));
@@ -104,7 +124,7 @@ io::Task<Answer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, E
   RELAY_CO_TRY(const protocol::Response result, co_await talk.ask("tasks/result", params, patience));
   guard.ended();
   if (!result.outcome) co_return server_error(result);
-  co_return Answer(protocol::JsonText::trusted(std::string(result.result_text())));
+  co_return Answer(protocol::JsonText::trusted(without_related_task(result.result_text())));
 }
 
 io::Task<Answer> follow_modern_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange) {

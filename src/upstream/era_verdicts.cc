@@ -1,8 +1,7 @@
 #include "upstream/era_verdicts.h"
 
-#include "base/digest.h"
 #include "base/limits.h"
-#include "io/spawn.h"
+#include "upstream/server_fingerprint.h"
 #include "upstream/state_file.h"
 
 namespace relay::upstream {
@@ -18,18 +17,6 @@ std::string_view name_of(Era era) {
     case Era::modern: return "modern";
   }
   return "unknown";
-}
-
-// Another command under the same name is another server.
-std::string fingerprint(const ServerSpec& spec) {
-  json::array way{spec.command, spec.endpoint, spec.cwd};
-  for (const std::string& arg : spec.args) way.emplace_back(arg);
-  return sha256_hex(json::write(json::value(way)));
-}
-
-io::Task<void> write_file(io::ThreadPool& pool, std::filesystem::path path, std::string text) {
-  auto work = [path = std::move(path), text = std::move(text)] { return replace_file(path, text); };
-  co_return co_await pool.run(std::move(work));
 }
 
 }  // namespace
@@ -57,14 +44,14 @@ void EraVerdicts::load(const json::object& file) {
 EraChoice EraVerdicts::choice_for(const ServerSpec& spec) const {
   if (spec.era != EraChoice::probe) return spec.era;
   const auto found = verdicts_.find(spec.name);
-  if (found == verdicts_.end() || found->second.era != Era::legacy || found->second.server != fingerprint(spec)) return EraChoice::probe;
+  if (found == verdicts_.end() || found->second.era != Era::legacy || found->second.server != fingerprint_of_way(spec)) return EraChoice::probe;
   const auto age = clock_.wall() - found->second.date;
   return age >= std::chrono::seconds(0) && age < limits::kUpstreamVerdict ? EraChoice::legacy : EraChoice::probe;
 }
 
 void EraVerdicts::remember(const ServerSpec& spec, Era era) {
   if (spec.era != EraChoice::probe || choice_for(spec) == EraChoice::legacy) return;  // nothing was found out
-  verdicts_[spec.name] = {fingerprint(spec), era, clock_.wall()};
+  verdicts_[spec.name] = {fingerprint_of_way(spec), era, clock_.wall()};
   save();
 }
 
@@ -83,7 +70,7 @@ json::object EraVerdicts::to_json() const {
 
 void EraVerdicts::save() {
   if (file_.empty() || !pool_) return;
-  io::spawn(executor_, write_file(*pool_, file_, json::write_pretty(json::value(to_json())) + "\n"), "era verdicts");
+  replace_file_soon(executor_, *pool_, file_, json::write_pretty(json::value(to_json())) + "\n", "era verdicts");
 }
 
 }  // namespace relay::upstream

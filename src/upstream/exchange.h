@@ -39,6 +39,8 @@ class Exchange {
 
   virtual void progress(double value, std::optional<double> total, std::string_view message) = 0;
   virtual void log(protocol::LogLevel level, std::string_view logger, json::value data) = 0;
+  /// True when our side is asked for everything at once and answers it at once; otherwise questions may be put to it while others are open.
+  [[nodiscard]] virtual bool asks_in_rounds() const { return false; }
   /// The answers are results, in the order of the questions. An Error means that our side does not answer.
   virtual io::Task<std::vector<protocol::JsonText>> ask(std::vector<Question> questions) = 0;
   /// The server asked something that our side did not declare to answer; it was told so.

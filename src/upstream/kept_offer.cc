@@ -31,6 +31,13 @@ bool same_list(const Offer& a, const Offer& b, ListKind list) {
 
 }  // namespace
 
+KeptOffer::KeptOffer(io::Executor executor, const Clock& clock, std::shared_ptr<OfferFile> file)
+    : executor_(std::move(executor)), clock_(clock), file_(std::move(file)) {
+  auto remembered = file_ ? file_->load() : std::nullopt;
+  is_remembered_ = remembered.has_value();
+  if (remembered) known_ = std::make_shared<const Offer>(*std::move(remembered));
+}
+
 io::Task<std::shared_ptr<const Offer>> KeptOffer::get(Open open, Differs differs) {
   const auto self = shared_from_this();
   if (stale_lists().empty()) co_return known_;
@@ -84,13 +91,29 @@ io::Task<std::shared_ptr<const Offer>> KeptOffer::refresh(Open open, Differs dif
 void KeptOffer::take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs) {
   std::ranges::copy(walked.shelves, shelves_.begin());
   const std::shared_ptr<const Offer> before = std::exchange(known_, std::make_shared<const Offer>(std::move(walked.offer)));
+  is_remembered_ = false;
+  std::vector<ListKind> untold;
+  bool is_other = !before;
   for (const ListKind list : kinds) {
     Freshness& fresh = freshness_[index_of(list)];
     fresh.until = expiry(shelves_[index_of(list)]);
     const bool was_announced = std::exchange(fresh.was_announced, false);
     const bool is_new = !before ? !same_list(Offer(), *known_, list) : !same_list(*before, *known_, list);
-    if (is_new && !was_announced) differs(list);
+    is_other = is_other || is_new;
+    if (is_new && !was_announced) untold.push_back(list);
   }
+  if (is_other) save_if_whole();
+  for (const ListKind list : untold) differs(list);
+}
+
+// A list that the server failed to give is not what it offers.
+void KeptOffer::save_if_whole() const {
+  if (file_ && std::ranges::all_of(shelves_, &Shelf::is_whole)) file_->save(*known_);
+}
+
+void KeptOffer::forget() {
+  if (file_) file_->remove();
+  file_.reset();
 }
 
 // A server that announces changes is taken at its word; its time to live is then only for those who do not listen.

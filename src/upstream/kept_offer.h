@@ -1,4 +1,7 @@
 // KeptOffer: the last offer of a server and how fresh each of its lists is. Many ask, one question at a time goes out.
+//
+// Before the first answer of this relay it holds the one that an earlier relay left on disk: `is_remembered`. Whoever can live with that need not start
+// the server; the first live answer takes its place, and what differs is told.
 #pragma once
 
 #include <array>
@@ -10,6 +13,7 @@
 #include "base/clock.h"
 #include "io/event.h"
 #include "io/task.h"
+#include "upstream/offer_file.h"
 #include "upstream/offer_walk.h"
 
 namespace relay::upstream {
@@ -24,11 +28,16 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
   /// A list is not what it was, and nobody was told yet.
   using Differs = std::function<void(ListKind list)>;
 
-  KeptOffer(io::Executor executor, const Clock& clock) : executor_(std::move(executor)), clock_(clock) {}
+  /// Without a file nothing is remembered.
+  KeptOffer(io::Executor executor, const Clock& clock, std::shared_ptr<OfferFile> file = nullptr);
 
-  /// The kept one while all of it is fresh, otherwise asked for.
+  /// The kept one while all of it is fresh, otherwise asked for. A remembered one is not fresh.
   io::Task<std::shared_ptr<const Offer>> get(Open open, Differs differs);
   [[nodiscard]] const std::shared_ptr<const Offer>& known() const { return known_; }
+  /// Nothing came from the server itself yet.
+  [[nodiscard]] bool is_remembered() const { return is_remembered_; }
+  /// The server is gone for good.
+  void forget();
 
   /// The server said so, and whoever cares was told.
   void list_changed(ListKind list);
@@ -50,12 +59,15 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
   [[nodiscard]] std::vector<ListKind> stale_lists() const;
   io::Task<void> fly(std::shared_ptr<Flight> flight, Open open, Differs differs);
   io::Task<std::shared_ptr<const Offer>> refresh(Open open, Differs differs);
+  void save_if_whole() const;
   void take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs);
   [[nodiscard]] std::optional<MonoTime> expiry(const Shelf& shelf) const;
 
   io::Executor executor_;
   const Clock& clock_;
+  std::shared_ptr<OfferFile> file_;
   std::shared_ptr<const Offer> known_;
+  bool is_remembered_ = false;
   std::array<Shelf, 3> shelves_;
   std::array<Freshness, 3> freshness_;
   std::shared_ptr<Flight> flight_;

@@ -1,6 +1,7 @@
 #include "upstream/offer_items.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -131,6 +132,27 @@ Result<void> check_header_params(const protocol::Tool& tool) {
   const auto params = protocol::parse_header_params(tool.input_schema.value());
   if (!params) return fail(invalid(fmt::format("tool {} is left out: {}", tool.name, params.error().message)));
   return {};
+}
+
+void append_items(std::vector<JsonText>& items, std::string_view object, std::string_view member) {
+  const auto list = json::find_text(object, member);
+  if (!list || !list->starts_with('[')) return;
+  for (const std::string_view item : json::split_array(*list)) {
+    if (items.size() >= limits::kUpstreamItems) return;
+    items.push_back(JsonText::trusted(std::string(item)));
+  }
+}
+
+std::shared_ptr<const std::vector<protocol::Tool>> read_tools(const std::vector<JsonText>& texts, const ServerSpec& spec, HeaderParams params,
+                                                              std::vector<std::string>& oddities) {
+  std::set<std::string> names;
+  return read_items<protocol::Tool>(texts, oddities, [&](const JsonText& text) -> Result<std::optional<protocol::Tool>> {
+    RELAY_TRY(protocol::Tool tool, parse_tool(text));
+    if (!is_admitted(spec, tool.name)) return std::optional<protocol::Tool>();
+    if (params == HeaderParams::check) RELAY_CHECK(check_header_params(tool));
+    if (!names.insert(tool.name).second) return fail(invalid(fmt::format("tool {} is listed twice; the first one counts", tool.name)));
+    return tool;
+  });
 }
 
 }  // namespace relay::upstream

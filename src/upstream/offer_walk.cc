@@ -33,15 +33,6 @@ std::string params_of(const std::optional<std::string>& cursor) {
   return cursor ? "{\"cursor\":" + json::quote(*cursor) + "}" : "{}";
 }
 
-void take_items(Pages& pages, std::string_view result, std::string_view member) {
-  const auto list = json::find_text(result, member);
-  if (!list || !list->starts_with('[')) return;
-  for (const std::string_view item : json::split_array(*list)) {
-    if (pages.items.size() >= limits::kUpstreamItems) return;
-    pages.items.push_back(JsonText::trusted(std::string(item)));
-  }
-}
-
 // Each page has its own time to live; the list lives as long as the shortest. Legacy pages have none.
 void take_caching(Pages& pages, const json::object& result) {
   const auto ttl = json::find_int(result, "ttlMs");
@@ -71,7 +62,7 @@ io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
       co_return pages;
     }
     const json::object& result = answer->value().get_object();
-    take_items(pages, answer->text(), member);
+    append_items(pages.items, answer->text(), member);
     take_caching(pages, result);
     const auto next = json::find_string(result, "nextCursor");
     if (!next) co_return pages;
@@ -85,18 +76,10 @@ io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
   co_return pages;
 }
 
-/// The items that could be read; what is dropped is said.
-template <class T, class Read>
-protocol::Listing<T> make_listing(const Pages& pages, std::vector<std::string>& oddities, Read read) {
-  std::vector<T> items;
-  items.reserve(pages.items.size());
-  for (const JsonText& text : pages.items) {
-    Result<std::optional<T>> item = read(text);
-    if (!item) oddities.push_back(std::move(item.error().message));
-    else if (*item) items.push_back(std::move(**item));
-  }
+template <class T>
+protocol::Listing<T> make_listing(const Pages& pages, std::shared_ptr<const std::vector<T>> items) {
   protocol::Listing<T> listing;
-  listing.items = std::make_shared<const std::vector<T>>(std::move(items));
+  listing.items = std::move(items);
   listing.caching = {.ttl = pages.ttl.value_or(std::chrono::milliseconds(0)), .scope = pages.scope};
   return listing;
 }
@@ -124,23 +107,16 @@ Shelf make_shelf(const PeerInfo& info, ListKind kind, const Pages& pages) {
 
 io::Task<Shelf> walk_tools(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "tools/list", "tools"));
-  const bool check_headers = needs_header_check(walk);
-  std::set<std::string> names;
-  offer.tools = make_listing<protocol::Tool>(pages, walk.oddities, [&](const JsonText& text) -> Result<std::optional<protocol::Tool>> {
-    RELAY_TRY(protocol::Tool tool, parse_tool(text));
-    if (!is_admitted(walk.spec, tool.name)) return std::optional<protocol::Tool>();
-    if (check_headers) RELAY_CHECK(check_header_params(tool));
-    if (!names.insert(tool.name).second) return fail(invalid(fmt::format("tool {} is listed twice; the first one counts", tool.name)));
-    return tool;
-  });
+  const HeaderParams params = needs_header_check(walk) ? HeaderParams::check : HeaderParams::ignore;
+  offer.tools = make_listing(pages, read_tools(pages.items, walk.spec, params, walk.oddities));
   co_return make_shelf(walk.peer.info(), ListKind::tools, pages);
 }
 
 io::Task<Shelf> walk_resources(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "resources/list", "resources"));
-  offer.resources = make_listing<protocol::Resource>(pages, walk.oddities, parse_resource);
+  offer.resources = make_listing(pages, read_items<protocol::Resource>(pages.items, walk.oddities, parse_resource));
   RELAY_CO_TRY(Pages templates, co_await walk_pages(walk, "resources/templates/list", "resourceTemplates"));
-  offer.templates = make_listing<protocol::ResourceTemplate>(templates, walk.oddities, parse_template);
+  offer.templates = make_listing(templates, read_items<protocol::ResourceTemplate>(templates.items, walk.oddities, parse_template));
   if (pages.ttl) templates.ttl = std::min(templates.ttl.value_or(*pages.ttl), *pages.ttl);
   templates.is_whole = templates.is_whole && pages.is_whole;
   co_return make_shelf(walk.peer.info(), ListKind::resources, templates);
@@ -148,7 +124,7 @@ io::Task<Shelf> walk_resources(Walk walk, Offer& offer) {
 
 io::Task<Shelf> walk_prompts(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "prompts/list", "prompts"));
-  offer.prompts = make_listing<protocol::Prompt>(pages, walk.oddities, parse_prompt);
+  offer.prompts = make_listing(pages, read_items<protocol::Prompt>(pages.items, walk.oddities, parse_prompt));
   co_return make_shelf(walk.peer.info(), ListKind::prompts, pages);
 }
 

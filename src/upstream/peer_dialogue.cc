@@ -46,6 +46,7 @@ Dialogue::OpenRequest::OpenRequest(Dialogue& owner, std::string name, Exchange& 
 
 Dialogue::OpenRequest::~OpenRequest() {
   dialogue.open_.erase(id);
+  dialogue.reconsider_askings();
   if (on_wire) dialogue.cancel_on_wire(*this);
 }
 
@@ -53,12 +54,14 @@ void Dialogue::OpenRequest::finish(Result<protocol::Response> how) {
   if (outcome) return;
   outcome = std::move(how);
   news.wake();
+  dialogue.reconsider_askings();
+  if (!questions.empty()) dialogue.put_to_another(std::exchange(questions, {}));
 }
 
 // A person who is asked something may take the whole time there is.
 Dialogue::Time Dialogue::OpenRequest::due() const {
   const Time last = later(began, patience.total);
-  return asking ? last : std::min(last, later(heard, patience.silence));
+  return !askings.empty() ? last : std::min(last, later(heard, patience.silence));
 }
 
 std::shared_ptr<Dialogue> Dialogue::make(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer) {
@@ -118,38 +121,99 @@ io::Task<protocol::Response> Dialogue::converse(Utterance utterance, OpenRequest
     if (open.questions.empty())
       co_await open.news.wait();
     else
-      RELAY_CO_CHECK(co_await answer_question(open));
+      RELAY_CO_CHECK(co_await tend_questions(open, nullptr));
   }
   co_return *std::move(open.outcome);
 }
 
-io::Task<void> Dialogue::answer_question(OpenRequest& open) {
+// A modern client is asked in rounds: what the server asks at once belongs into one. Others are asked for each thing by itself.
+Dialogue::Asking::Asking(OpenRequest& open) : request(open), interrupted(open.dialogue.executor_) {
+  const std::size_t count = open.exchange.asks_in_rounds() ? open.questions.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    is_guess = is_guess || open.questions.front().is_guess;
+    ids.emplace_back(std::move(open.questions.front().id));
+    questions.push_back(std::move(open.questions.front().question));
+    open.questions.pop_front();
+  }
+  open.askings.push_back(this);
+  ++open.dialogue.askings_;
+}
+
+Dialogue::Asking::~Asking() {
+  std::erase(request.askings, this);
+  --request.dialogue.askings_;
+}
+
+// Asks, and meanwhile sees to what else is asked: until the request is answered or what is asked `beside` is over.
+io::Task<void> Dialogue::tend_questions(OpenRequest& open, const Asking* beside) {
   using namespace io::asio::experimental::awaitable_operators;
-  ServerQuestion asked = std::move(open.questions.front());
-  open.questions.pop_front();
-  open.asking = asked.id;
-  std::vector<Question> questions;
-  questions.push_back(std::move(asked.question));
-  auto first = co_await (open.exchange.ask(std::move(questions)) || interruption(open));
-  const bool retracted = !open.asking;
-  open.asking.reset();
-  open.heard = Clock::now();
-  watch(open);
-  if (first.index() == 1 || retracted) co_return Result<void>{};
-  const auto& answers = std::get<0>(first);
-  if (answers && answers->size() == 1) {
-    send_later(protocol::write_result(asked.id, answers->front().text()));
-  } else {
-    const Error error = answers ? internal("one question needs one answer") : answers.error();
-    send_later(protocol::write_error(asked.id, protocol::to_rpc_error(error)));
+  const auto is_done = [&] { return open.outcome || (beside && beside->is_over); };
+  while (!is_done()) {
+    if (open.questions.empty()) {
+      co_await open.news.wait();
+      continue;
+    }
+    // What came together is all there when everything else has run.
+    if (open.exchange.asks_in_rounds()) RELAY_CO_CHECK(co_await io::yield());
+    if (open.outcome || open.questions.empty()) continue;
+    Asking asking(open);
+    watch(open);
+    const auto [answered, tended] = co_await (answer_questions(asking) && tend_questions(open, &asking));
+    RELAY_CO_CHECK(answered);
+    RELAY_CO_CHECK(tended);
   }
   co_return Result<void>{};
 }
 
-// Ends when the answer to the question no longer matters.
-io::Task<void> Dialogue::interruption(OpenRequest& open) {
-  while (!open.outcome && open.asking) co_await open.news.wait();
+io::Task<void> Dialogue::answer_questions(Asking& asking) {
+  using namespace io::asio::experimental::awaitable_operators;
+  OpenRequest& open = asking.request;
+  auto first = co_await (open.exchange.ask(std::move(asking.questions)) || interruption(asking));
+  asking.is_over = true;
+  std::erase(open.askings, &asking);
+  open.heard = Clock::now();
+  watch(open);
+  open.news.wake();
+  if (first.index() == 0) send_answers(asking, std::get<0>(first));
   co_return Result<void>{};
+}
+
+void Dialogue::send_answers(const Asking& asking, const Result<std::vector<protocol::JsonText>>& answers) {
+  const bool fits = answers && answers->size() == asking.ids.size();
+  for (std::size_t i = 0; i < asking.ids.size(); ++i) {
+    if (!asking.ids[i]) continue;
+    if (fits) {
+      send_later(protocol::write_result(*asking.ids[i], (*answers)[i].text()));
+    } else {
+      const Error error = answers ? internal("each question needs one answer") : answers.error();
+      send_later(protocol::write_error(*asking.ids[i], protocol::to_rpc_error(error)));
+    }
+  }
+}
+
+// Ends when the answers no longer matter.
+io::Task<void> Dialogue::interruption(Asking& asking) {
+  while (matters(asking)) co_await asking.interrupted.wait();
+  co_return Result<void>{};
+}
+
+// A request that was answered asks nothing any more. But where it was a guess that the question is its own, another open request of the same client may be
+// the one that waits for the answer.
+bool Dialogue::matters(const Asking& asking) const {
+  if (std::ranges::none_of(asking.ids, [](const auto& id) { return id.has_value(); })) return false;
+  const OpenRequest& asked = asking.request;
+  if (!asked.outcome) return true;
+  const auto could_be_its = [&](const auto& entry) {
+    const OpenRequest& other = *entry.second;
+    return !other.outcome && other.exchange.session() == asked.exchange.session() && other.exchange.principal() == asked.exchange.principal();
+  };
+  return asking.is_guess && !why_closed_ && std::ranges::any_of(open_, could_be_its);
+}
+
+void Dialogue::reconsider_askings() {
+  if (askings_ == 0) return;
+  for (const auto& [id, open] : open_)
+    for (Asking* asking : open->askings) asking->interrupted.wake();
 }
 
 void Dialogue::tell(std::string_view method, std::string_view params) {

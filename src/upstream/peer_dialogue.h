@@ -5,7 +5,8 @@
 // and ModernPeer above it.
 //
 // A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is closed and, if it was not
-// answered, the server is told. Questions are asked inside the same frame, so an Exchange is never used after its request.
+// answered, the server is told. Questions are asked inside the same frame, so an Exchange is never used after its request; those that are open at the
+// same time overlap.
 #pragma once
 
 #include <chrono>
@@ -77,7 +78,9 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   struct ServerQuestion {
     protocol::Id id;
     Question question;
+    bool is_guess = true;  // whose it is: it came on no request's own stream
   };
+  struct Asking;
   struct OpenRequest {
     OpenRequest(Dialogue& owner, std::string name, Exchange& who, Patience how_long);
     ~OpenRequest();
@@ -96,15 +99,35 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     std::optional<Result<protocol::Response>> outcome;
     bool on_wire = false;     // sent, and neither answered nor given up by the wire
     std::optional<double> progress;
-    std::deque<ServerQuestion> questions;
-    std::optional<protocol::Id> asking;  // the question that our side works on
+    std::deque<ServerQuestion> questions;  // that nobody was asked yet
+    std::vector<Asking*> askings;          // what our side works on
     std::function<void(const json::object&)> acknowledged;
     io::Waker news;
   };
+  /// Questions that were put to our side together, until they are answered or no longer matter.
+  struct Asking {
+    explicit Asking(OpenRequest& open);
+    ~Asking();
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+    OpenRequest& request;
+    std::vector<std::optional<protocol::Id>> ids;  // nothing: the server no longer wants that answer
+    std::vector<Question> questions;
+    bool is_guess = false;
+    bool is_over = false;
+    io::Waker interrupted;
+  };
 
   io::Task<protocol::Response> converse(Utterance utterance, OpenRequest& open);
-  io::Task<void> answer_question(OpenRequest& open);
-  io::Task<void> interruption(OpenRequest& open);
+  io::Task<void> tend_questions(OpenRequest& open, const Asking* beside);
+  io::Task<void> answer_questions(Asking& asking);
+  io::Task<void> interruption(Asking& asking);
+  /// Whether somebody may still wait for the answers.
+  [[nodiscard]] bool matters(const Asking& asking) const;
+  /// A request ended: what others are asked may have been its own question.
+  void reconsider_askings();
+  void send_answers(const Asking& asking, const Result<std::vector<protocol::JsonText>>& answers);
   void send_later(std::string message);
   void cancel_on_wire(const OpenRequest& open);
   static WireRequest spell(Utterance utterance, RequestId id);
@@ -118,6 +141,9 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   void take_log(const json::object& params, std::optional<RequestId> stream_of);
   void take_acknowledgement(const json::object& params, std::optional<RequestId> stream_of);
   void retract_question(const json::object& params);
+  void put_question(OpenRequest& open, ServerQuestion asked);
+  /// The request that they were put to was answered before anybody was asked; they may be another's.
+  void put_to_another(std::deque<ServerQuestion> questions);
 
   OpenRequest* find(RequestId id);
   /// Whose exchange something without an address belongs to; null when there is nobody or more than one session.
@@ -131,6 +157,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   std::shared_ptr<Wire> wire_;
   PeerObserver* observer_;
   std::map<RequestId, OpenRequest*> open_;  // by age
+  std::size_t askings_ = 0;                 // of all of them
   RequestId last_id_ = 0;
   std::set<RequestId> unawaited_;  // requests whose answers nobody waits for
   std::optional<Error> why_closed_;

@@ -26,7 +26,9 @@ class RecordingExchange final : public Exchange {
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return level; }
   void progress(double value, std::optional<double>, std::string_view) override { progressed.push_back(value); }
   void log(protocol::LogLevel, std::string_view, json::value data) override { logged.push_back(json::write(data)); }
+  [[nodiscard]] bool asks_in_rounds() const override { return in_rounds; }
   io::Task<std::vector<protocol::JsonText>> ask(std::vector<Question> questions) override {
+    ++rounds;
     std::vector<protocol::JsonText> answers;
     for (const Question& question : questions) {
       asked.push_back(question.method + " " + std::string(question.params.text()));
@@ -43,6 +45,8 @@ class RecordingExchange final : public Exchange {
   std::vector<std::string> logged;
   std::vector<std::string> asked;
   int tasks = 0;
+  bool in_rounds = false;
+  int rounds = 0;
   std::function<io::Task<void>(const Question&)> on_ask;
 
  private:

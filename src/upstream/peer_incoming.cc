@@ -89,16 +89,31 @@ void Dialogue::take_request(protocol::Request request, std::optional<RequestId> 
   if (!is_question(request.method))
     return refuse({protocol::code::kMethodNotFound, "no such method: " + request.method, {}});
   OpenRequest* open = find_addressee(stream_of);
+  // Servers ask for the roots as soon as they are connected, when no client has asked for anything: there are none then, which is no error.
+  const auto is_a_clients = [](const auto& entry) { return !entry.second->exchange.session().empty(); };
+  const bool nobody = open ? open->exchange.session().empty() : std::ranges::none_of(open_, is_a_clients);
+  if (nobody && request.method == "roots/list") return send_later(protocol::write_result(request.id, R"({"roots":[]})"));
   if (!open) return refuse(why_nobody());
-  if (open->questions.size() >= limits::kUpstreamQuestions)
-    return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
   Question question{.key = {}, .method = request.method, .params = protocol::JsonText::trusted(std::string(request.params_text()))};
-  if (const auto refusal = find_refusal(question, open->exchange.client())) {
-    open->exchange.cannot_answer(question);
+  put_question(*open, {std::move(request.id), std::move(question), !stream_of.has_value()});
+}
+
+void Dialogue::put_question(OpenRequest& open, ServerQuestion asked) {
+  const auto refuse = [&](const protocol::RpcError& error) { send_later(protocol::write_error(asked.id, error)); };
+  if (open.questions.size() + open.askings.size() >= limits::kUpstreamQuestions)
+    return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
+  if (const auto refusal = find_refusal(asked.question, open.exchange.client())) {
+    open.exchange.cannot_answer(asked.question);
     return refuse(*refusal);
   }
-  open->questions.push_back({std::move(request.id), std::move(question)});
-  open->news.wake();
+  open.questions.push_back(std::move(asked));
+  open.news.wake();
+}
+
+void Dialogue::put_to_another(std::deque<ServerQuestion> questions) {
+  if (why_closed_) return;
+  for (ServerQuestion& asked : questions)
+    if (OpenRequest* other = asked.is_guess ? find_addressee(std::nullopt) : nullptr) put_question(*other, std::move(asked));
 }
 
 protocol::RpcError Dialogue::why_nobody() const {
@@ -120,7 +135,7 @@ Dialogue::OpenRequest* Dialogue::find_addressee(std::optional<RequestId> stream_
     if (open->exchange.session().empty()) ours = open;
     if (open->exchange.session().empty()) continue;
     clients.push_back(open);
-    if (!open->asking) idle.push_back(open);
+    if (open->askings.empty()) idle.push_back(open);
   }
   if (clients.empty()) return ours;
   const auto differ = [](const std::vector<OpenRequest*>& requests, auto who) {
@@ -175,17 +190,20 @@ void Dialogue::take_acknowledgement(const json::object& params, std::optional<Re
 
 // The server no longer wants the answer to a request of its own, or (modern) it ends a listen stream.
 void Dialogue::retract_question(const json::object& params) {
-  const json::value* named = json::find(params, "requestId");
-  if (!named) return;
+  const json::value* number = json::find(params, "requestId");
+  if (!number) return;
   const auto listening = find_request_id(params, "requestId");
   if (OpenRequest* open = listening ? find(*listening) : nullptr; open && open->acknowledged)
     return fail_request(*listening, unavailable("the server ended the stream of changes"));
-  const protocol::Id id = protocol::Id::from_text(json::write(*named));
-  for (const auto& [number, open] : open_) {
+  const protocol::Id id = protocol::Id::from_text(json::write(*number));
+  for (const auto& [key, open] : open_) {
     std::erase_if(open->questions, [&](const ServerQuestion& waiting) { return waiting.id == id; });
-    if (open->asking != id) continue;
-    open->asking.reset();
-    open->news.wake();
+    for (Asking* asking : open->askings) {
+      const auto named = std::ranges::find(asking->ids, std::optional(id));
+      if (named == asking->ids.end()) continue;
+      named->reset();
+      asking->interrupted.wake();
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "io/spawn.h"
 
 namespace relay::upstream {
 namespace {
@@ -35,6 +36,11 @@ Result<void> make_directory(const std::filesystem::path& path) {
   RELAY_CHECK(make_directory(path.parent_path()));
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return failed("make the directory", path);
   return {};
+}
+
+io::Task<void> write_file(io::ThreadPool& pool, std::filesystem::path path, std::string bytes) {
+  auto work = [path = std::move(path), bytes = std::move(bytes)] { return replace_file(path, bytes); };
+  co_return co_await pool.run(std::move(work));
 }
 
 }  // namespace
@@ -68,6 +74,10 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = failed("rename to", path);
   if (!written) ::unlink(temporary.c_str());
   return written;
+}
+
+void replace_file_soon(const io::Executor& executor, io::ThreadPool& pool, std::filesystem::path path, std::string bytes, std::string name) {
+  io::spawn(executor, write_file(pool, std::move(path), std::move(bytes)), std::move(name));
 }
 
 }  // namespace relay::upstream

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "io/thread_pool.h"
 
 namespace relay::upstream {
 
@@ -14,5 +15,7 @@ namespace relay::upstream {
 Result<std::string> load_file(const std::filesystem::path& path, std::size_t bytes_max);
 /// Mode 0600: written beside it, synced, renamed. The directory is made (0700) if need be.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes);
+/// The same on the pool, for who does not wait: a failure is reported under the name.
+void replace_file_soon(const io::Executor& executor, io::ThreadPool& pool, std::filesystem::path path, std::string bytes, std::string name);
 
 }  // namespace relay::upstream

@@ -1,8 +1,8 @@
-// Servers that behave badly on their pipes: each is a few lines of Python, so that the failure is real.
+// Servers that behave badly on their pipes.
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <gmock/gmock.h>
 
-#include "io/child.h"
-#include "upstream/peer_fixture.h"
+#include "upstream/stdio_peer_fixture.h"
 
 namespace relay::upstream {
 namespace {
@@ -11,58 +11,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
-
-// hello() is a legacy server's part of the handshake; take() gives the next message.
-constexpr std::string_view kPrelude = R"py(
-import sys, json, os, time
-def raw(text): sys.stdout.write(text); sys.stdout.flush()
-def send(message): raw(json.dumps(dict(jsonrpc="2.0", **message)) + "\n")
-def take():
-    line = sys.stdin.readline()
-    if not line: sys.exit(0)
-    return json.loads(line)
-def text(words): return {"content": [{"type": "text", "text": words}]}
-def hello():
-    while True:
-        m = take()
-        if m["method"] == "server/discover": send({"id": m["id"], "error": {"code": -32601, "message": "no such method"}})
-        elif m["method"] == "initialize":
-            send({"id": m["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
-                  "serverInfo": {"name": "fake", "version": "1"}, "instructions": "be kind"}})
-        elif m["method"] == "notifications/initialized": return
-)py";
-
-class StdioPeerTest : public testing::Test {
- protected:
-  StdioPeerTest() { std::signal(SIGPIPE, SIG_IGN); }
-  ~StdioPeerTest() override {
-    peer_.reset();
-    child_.reset();
-    loop_.settle();
-  }
-
-  Result<std::unique_ptr<Peer>> try_connect(std::string script, PeerOptions options) {
-    io::ChildSpec spec;
-    spec.program = "python3";
-    spec.args = {"-u", "-c", std::string(kPrelude) + script};
-    spec.environment = {{"PATH", "/usr/bin:/bin"}};
-    spec.err = io::Stdio::inherit;
-    child_ = std::make_unique<io::Child>(io::Child::spawn(loop_.executor(), spec).value());
-    return loop_.run(connect_stdio(loop_.executor(), *child_, std::move(options), observer_));
-  }
-  void connect(std::string script, EraChoice era = EraChoice::probe) {
-    auto peer = try_connect(std::move(script), test_options(era));
-    ASSERT_TRUE(peer) << peer.error().message;
-    peer_ = *std::move(peer);
-  }
-  Result<Answer> call(Outgoing outgoing) { return loop_.run(peer_->request(std::move(outgoing), exchange_)); }
-
-  io::TestLoop loop_;
-  RecordingObserver observer_;
-  RecordingExchange exchange_;
-  std::unique_ptr<io::Child> child_;
-  std::unique_ptr<Peer> peer_;
-};
 
 TEST_F(StdioPeerTest, a_legacy_server_is_found_by_its_refusal_and_says_who_it_is) {
   connect("hello()\nwhile True:\n  m = take()\n  send({'id': m['id'], 'result': text(json.dumps(m['params']))})");
@@ -250,94 +198,6 @@ take())py");
   cancel.cancel();
   loop_.settle();
   EXPECT_EQ(text_of(call(call_tool("t"))), "notifications/cancelled");
-}
-
-TEST_F(StdioPeerTest, questions_go_to_the_open_exchange_and_ping_is_answered_at_once) {
-  connect(R"py(
-hello()
-m = take()
-send({"id": "p", "method": "ping"}); pong = take()
-send({"id": "e", "method": "elicitation/create", "params": {"message": "name?", "requestedSchema": {"type": "object", "properties": {}}}}); e = take()
-send({"id": 7, "method": "roots/list"}); r = take()
-send({"id": 8, "method": "no/such"}); n = take()
-send({"id": m["id"], "result": text(json.dumps([pong, e, r, n]))})
-take())py");
-  const std::string seen = text_of(call(call_tool("t")));
-  EXPECT_THAT(seen, HasSubstr(R"("id": "p", "result": {})"));
-  EXPECT_THAT(seen, HasSubstr(R"("action": "accept")"));
-  EXPECT_THAT(seen, HasSubstr("file:///project"));
-  EXPECT_THAT(seen, HasSubstr("-32601"));
-  EXPECT_THAT(exchange_.asked.front(), HasSubstr(R"("message": "name?")"));
-}
-
-TEST_F(StdioPeerTest, a_question_that_the_client_cannot_answer_is_refused) {
-  exchange_.capabilities.sampling = false;
-  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return fail(denied("the user said no")); };
-  connect(R"py(
-hello()
-m = take()
-send({"id": 1, "method": "sampling/createMessage", "params": {"messages": []}}); a = take()
-send({"id": 2, "method": "elicitation/create", "params": {"message": "?"}}); b = take()
-send({"id": m["id"], "result": text(a["error"]["message"] + " / " + b["error"]["message"])})
-take())py");
-  EXPECT_EQ(text_of(call(call_tool("t"))), "the client behind this request does not support sampling / the user said no");
-}
-
-TEST_F(StdioPeerTest, a_question_with_calls_of_two_clients_open_is_refused) {
-  connect(R"py(
-hello()
-a = take(); b = take()
-send({"id": 1, "method": "roots/list"}); r = take()
-send({"id": a["id"], "result": text(r["error"]["message"])})
-send({"id": 2, "method": "roots/list"}); r = take()
-send({"id": b["id"], "result": text(json.dumps(r["result"]))})
-take())py");
-  RecordingExchange other("bob");
-  const auto both = [](Peer& peer, Exchange& one, Exchange& two) -> io::Task<void> {
-    using namespace io::asio::experimental::awaitable_operators;
-    auto [first, second] = co_await (peer.request(call_tool("a"), one) && peer.request(call_tool("b"), two));
-    EXPECT_THAT(text_of(first), HasSubstr("several clients"));
-    EXPECT_THAT(text_of(second), HasSubstr("file:///project"));
-    co_return Result<void>{};
-  };
-  ASSERT_TRUE(loop_.run(both(*peer_, exchange_, other)));
-  EXPECT_TRUE(exchange_.asked.empty());
-  EXPECT_EQ(other.asked.size(), 1u);
-}
-
-TEST_F(StdioPeerTest, a_question_without_a_call_is_refused_with_the_reason) {
-  connect(R"py(
-hello()
-send({"id": 1, "method": "roots/list"}); r = take(); m = take()
-send({"id": m["id"], "result": text(r["error"]["message"])})
-take())py");
-  ASSERT_TRUE(loop_.run(io::sleep_for(50ms)));
-  EXPECT_THAT(text_of(call(call_tool("t"))), HasSubstr("no request is open"));
-}
-
-TEST_F(StdioPeerTest, an_answer_ends_the_question_that_is_still_open) {
-  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(std::chrono::hours(1)); };
-  connect(R"py(
-hello()
-m = take()
-send({"id": 1, "method": "roots/list"})
-send({"method": "notifications/progress", "params": {"progressToken": m["id"], "progress": 1}})
-send({"id": m["id"], "result": text("never mind")})
-take())py");
-  EXPECT_EQ(text_of(call(call_tool("t"))), "never mind");
-}
-
-TEST_F(StdioPeerTest, pages_to_visit_are_asked_for_and_the_call_is_tried_again) {
-  connect(R"py(
-hello()
-m = take()
-send({"id": m["id"], "error": {"code": -32042, "message": "visit", "data": {"elicitations": [
-  {"mode": "url", "elicitationId": "e1", "url": "https://example.com/pay", "message": "pay"}]}}})
-m = take()
-send({"id": m["id"], "result": text("paid")})
-take())py");
-  EXPECT_EQ(text_of(call(call_tool("t"))), "paid");
-  EXPECT_THAT(exchange_.asked, ElementsAre(HasSubstr("https://example.com/pay")));
 }
 
 TEST_F(StdioPeerTest, a_server_that_does_not_read_is_given_up_to_a_limit) {

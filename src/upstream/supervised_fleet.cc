@@ -11,10 +11,10 @@ namespace relay::upstream {
 namespace {
 
 // A name is an identifier in the configuration; whatever else it holds must not leave the directory.
-std::string file_name_of(std::string name) {
+std::string file_name_of(std::string name, std::string_view ending) {
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
   std::ranges::replace_if(name, [&](char c) { return !plain(c); }, '_');
-  return name + ".log";
+  return name.append(ending);
 }
 
 }  // namespace
@@ -35,12 +35,15 @@ SupervisedFleet::~SupervisedFleet() {
 
 std::shared_ptr<SupervisedUpstream> SupervisedFleet::make(ServerSpec spec) {
   std::shared_ptr<LogFile> file;
-  if (parts_.pool && !parts_.state.empty())
-    file = std::make_shared<LogFile>(parts_.executor, *parts_.pool, parts_.state / "logs" / file_name_of(spec.name));
+  std::shared_ptr<OfferFile> offers;
+  if (parts_.pool && !parts_.state.empty()) {
+    file = std::make_shared<LogFile>(parts_.executor, *parts_.pool, parts_.state / "logs" / file_name_of(spec.name, ".log"));
+    offers = std::make_shared<OfferFile>(parts_.executor, *parts_.pool, parts_.state / "offers" / file_name_of(spec.name, ".json"), spec);
+  }
   auto log = std::make_shared<ServerLog>(parts_.clock, parts_.redactor, std::move(file));
   LaneSetup setup{.spec = std::move(spec), .executor = parts_.executor, .clock = parts_.clock, .connect = parts_.connect,
                   .eras = eras_, .log = std::move(log), .pace = parts_.pace};
-  return std::make_shared<SupervisedUpstream>(std::move(setup), this);
+  return std::make_shared<SupervisedUpstream>(std::move(setup), this, std::move(offers));
 }
 
 void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
@@ -65,7 +68,9 @@ void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
   }
   for (const auto& server : before) {
     retire(server, names.contains(server->spec().name) ? "was stopped: its configuration changed" : "was removed from the configuration");
-    if (!names.contains(server->spec().name)) changed.push_back(server->spec());
+    if (names.contains(server->spec().name)) continue;
+    server->forget_offer();
+    changed.push_back(server->spec());
   }
   for (const ServerSpec& spec : changed) tell_all_changed(spec);
 }

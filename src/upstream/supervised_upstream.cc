@@ -36,7 +36,7 @@ std::string_view name_of(Phase phase) {
   return "unknown";
 }
 
-SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer)
+SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer, std::shared_ptr<OfferFile> offers)
     : setup_(std::make_shared<const LaneSetup>(std::move(setup))), observer_(observer), made_at_(setup_->clock.wall()) {
   const ServerSpec& server = setup_->spec;
   Admission::Bounds bounds{.server = server.name,
@@ -44,7 +44,7 @@ SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observ
                            .waiting_max = limits::kUpstreamWaiting,
                            .per_minute = server.calls_per_minute};
   admission_ = std::make_shared<Admission>(setup_->executor, setup_->clock, std::move(bounds));
-  kept_ = std::make_shared<KeptOffer>(setup_->executor, setup_->clock);
+  kept_ = std::make_shared<KeptOffer>(setup_->executor, setup_->clock, std::move(offers));
 }
 
 Status SupervisedUpstream::status() const {
@@ -134,10 +134,22 @@ io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer() {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
   // A server that was given up has nothing to offer, whatever it said before; known_offer() still has that.
-  if (const Lane* lane = find_telling_lane(); lane && lane->phase() == Phase::failed) kept_->reconnected();
+  if (is_given_up()) kept_->reconnected();
   auto open = [self] { return self->open_for_lists(); };
   auto differs = [self](ListKind list) { self->tell_offer_changed(list); };
   co_return co_await kept_->get(std::move(open), std::move(differs));
+}
+
+bool SupervisedUpstream::is_given_up() const {
+  const Lane* lane = find_telling_lane();
+  return lane && lane->phase() == Phase::failed;
+}
+
+io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer_at_hand() {
+  const auto self = shared_from_this();
+  RELAY_CO_CHECK(check_usable());
+  if (kept_->is_remembered() && !is_given_up()) co_return kept_->known();
+  co_return co_await offer();
 }
 
 io::Task<KeptOffer::WalkLists> SupervisedUpstream::open_for_lists() {

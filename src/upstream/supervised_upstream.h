@@ -25,13 +25,14 @@ class UpstreamObserver {
 
 class SupervisedUpstream final : public Upstream, public LaneOwner, public std::enable_shared_from_this<SupervisedUpstream> {
  public:
-  /// The observer outlives it, or is let go of with retire().
-  SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer);
+  /// The observer outlives it, or is let go of with retire(). Without a file its offer is not kept over restarts.
+  SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer, std::shared_ptr<OfferFile> offers = nullptr);
 
   [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
   [[nodiscard]] Status status() const override;
   io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override;
   io::Task<std::shared_ptr<const Offer>> offer() override;
+  io::Task<std::shared_ptr<const Offer>> offer_at_hand() override;
   [[nodiscard]] std::shared_ptr<const Offer> known_offer() const override { return kept_->known(); }
   io::Task<void> watch(std::string uri) override;
   void unwatch(std::string_view uri) override;
@@ -43,6 +44,8 @@ class SupervisedUpstream final : public Upstream, public LaneOwner, public std::
   void start_ahead();
   /// The observer goes.
   void forget_observer() { observer_ = nullptr; }
+  /// What it offered is not for a later relay either.
+  void forget_offer() { kept_->forget(); }
   /// For good: the server left the configuration. Requests fail from now on, with this reason; the observer is forgotten.
   io::Task<void> retire(std::string reason);
 
@@ -57,6 +60,7 @@ class SupervisedUpstream final : public Upstream, public LaneOwner, public std::
 
   /// The lane whose state is shown as the server's; null before the first use.
   [[nodiscard]] const Lane* find_telling_lane() const;
+  [[nodiscard]] bool is_given_up() const;
   [[nodiscard]] Result<void> check_usable() const;
   [[nodiscard]] std::string lane_name(std::string_view session) const;
   Result<std::shared_ptr<Lane>> find_or_make_lane(std::string name);

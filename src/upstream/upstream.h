@@ -48,6 +48,8 @@ class Upstream {
   virtual io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) = 0;
   /// What it offers: the kept one while it is fresh, otherwise asked for. One question at a time goes out, whoever waits.
   virtual io::Task<std::shared_ptr<const Offer>> offer() = 0;
+  /// The same, but what an earlier relay saw is good enough while the server was not asked: nothing is started for a list.
+  virtual io::Task<std::shared_ptr<const Offer>> offer_at_hand() = 0;
   /// The last one seen, however old; null when there was none. No I/O.
   [[nodiscard]] virtual std::shared_ptr<const Offer> known_offer() const = 0;
 

@@ -31,11 +31,7 @@ class UpstreamFixture : public testing::Test {
     spec.idle_stop = std::chrono::milliseconds(0);
     pace.first_delay = std::chrono::milliseconds(1);
   }
-  ~UpstreamFixture() override {
-    if (upstream_) EXPECT_TRUE(loop.run(upstream_->stop()));
-    upstream_.reset();
-    loop.settle();
-  }
+  ~UpstreamFixture() override { restart(); }
 
   SupervisedUpstream& upstream() {
     if (!upstream_) {
@@ -43,13 +39,20 @@ class UpstreamFixture : public testing::Test {
       LaneSetup setup{.spec = spec, .executor = loop.executor(), .clock = clock, .connect = server.connect(),
                       .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, clock, ""),
                       .log = log, .pace = pace};
-      upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), &observer);
+      upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), &observer, offers);
     }
     return *upstream_;
   }
   std::shared_ptr<SupervisedUpstream> shared() {
     upstream();
     return upstream_;
+  }
+
+  /// Another relay: what is only in memory is gone.
+  void restart() {
+    if (upstream_) EXPECT_TRUE(loop.run(upstream_->stop()));
+    upstream_.reset();
+    loop.settle();
   }
 
   static Outgoing call(std::string name = "echo") {
@@ -91,6 +94,7 @@ class UpstreamFixture : public testing::Test {
   SilentExchange nobody;
   std::shared_ptr<Redactor> redactor = std::make_shared<Redactor>();
   std::shared_ptr<ServerLog> log;
+  std::shared_ptr<OfferFile> offers;  // null: nothing is kept
 
  private:
   std::shared_ptr<SupervisedUpstream> upstream_;

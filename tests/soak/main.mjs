@@ -4,7 +4,6 @@ import { describeMachine } from '../../bench/frame/machine.mjs';
 import { record } from '../../bench/frame/results.mjs';
 import { megabytes, Table, whole } from '../../bench/frame/table.mjs';
 import { configured, serve, start } from '../program.mjs';
-import { chaos, chaosConfig, report } from '../upstream/chaos.mjs';
 import { config, inARow, killRelay, steady, stopAndVerify, underFire, warmUp } from './soak.mjs';
 
 const [minutes, clients, kills] = process.argv.slice(2).map(Number);
@@ -37,10 +36,4 @@ test(`soak of ${minutes} minutes`, { timeout: (minutes * 2 + 30) * 60_000 }, asy
   table.note(`relay itself was killed ${relayKills} times under load: no orphan, and the audit chain verified each time.`);
   console.log(table.text());
   record(row, [table], describeMachine());
-});
-
-test('ten minutes of upstream servers that misbehave', { timeout: 20 * 60_000 }, async (t) => {
-  const server = await serve(t, { config: chaosConfig() });
-  console.log(report(await chaos(server, { seconds: Math.min(600, minutes * 60), callers: 8 })));
-  await stopAndVerify(server);
 });

@@ -20,14 +20,15 @@ export function chaosConfig() {
 
 const moodOf = (server) => server.replace(/\d+$/, '');
 const names = chaosConfig().mcps.map(({ name }) => name);
+const good = names.filter((name) => moodOf(name) === 'steady');
 
-// One caller: a random server each time. Text in, text out; anything else is a failure that must explain itself.
+// One caller: a random one of its servers each time. Text in, text out; anything else is a failure that must explain itself.
 class Caller {
-  constructor(endpoint, tally) {
-    Object.assign(this, { endpoint, tally, agent: new http.Agent({ keepAlive: true, maxSockets: 1 }), stopped: false, made: 0 });
+  constructor(endpoint, tally, servers = names) {
+    Object.assign(this, { endpoint, tally, servers, agent: new http.Agent({ keepAlive: true, maxSockets: 1 }), stopped: false, made: 0 });
   }
 
-  async once(server = names[Math.floor(Math.random() * names.length)]) {
+  async once(server = this.servers[Math.floor(Math.random() * this.servers.length)]) {
     const text = `${server} ${++this.made} ${Math.random()}`;
     const from = performance.now();
     const answer = await request(this.endpoint, { ...modernRequest('tools/call', { name: `${server}__echo`, arguments: { text } }), agent: this.agent });
@@ -80,34 +81,46 @@ function observe(server) {
   return { files: openFiles(server.pid).length, processes: descendants(server.pid).filter(alive).length, rss: memory(server.pid).rss };
 }
 
-// Leaves the load on for a while; gives what was measured.
-export async function chaos(server, { seconds, callers = 8 }) {
-  const warm = new Tally();
-  for (const name of names) await new Caller(server.endpoint, warm).once(name);
-  const tally = new Tally();
-  const all = Array.from({ length: callers }, () => new Caller(server.endpoint, tally));
-  const running = all.map((one) => one.run());
-  let most = { files: 0, processes: 0, rss: 0 };
+const mostOf = (a, b) => Object.fromEntries(Object.keys(a).map((key) => [key, Math.max(a[key], b[key])]));
+
+// Callers at work for a while; gives the most that relay had meanwhile.
+async function load(server, callers, seconds) {
+  const running = callers.map((one) => one.run());
+  let most = observe(server);
   for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
     await sleep(500);
-    const now = observe(server);
-    most = Object.fromEntries(Object.keys(most).map((key) => [key, Math.max(most[key], now[key])]));
+    most = mostOf(most, observe(server));
   }
-  for (const one of all) one.stopped = true;
+  for (const one of callers) one.stopped = true;
   await Promise.all(running);
-  tally.check();
-  assert.ok(most.processes <= names.length * 2, `${most.processes} processes for ${names.length} servers: one that ends beside one that begins, no more`);
-  await until('a process at most for each server', () => observe(server).processes <= names.length, { seconds: 60 });
-  const calm = observe(server);
-  assert.ok(calm.files < most.files + 20 && calm.files <= 40 + names.length * 8, `open files: ${calm.files}, at most ${most.files}`);
-  return { tally, most, calm };
+  return most;
 }
 
-export function report({ tally, most, calm }) {
+// First the good servers alone, then the same callers beside others that call all servers. Two callers are for the good ones, so that their
+// latency before and during the chaos is that of the same load.
+export async function chaos(server, { seconds, callers = 8 }) {
+  const [warm, quiet, beside, tally] = [new Tally(), new Tally(), new Tally(), new Tally()];
+  for (const name of names) await new Caller(server.endpoint, warm).once(name);
+  const make = (count, into, servers) => Array.from({ length: count }, () => new Caller(server.endpoint, into, servers));
+  await load(server, make(2, quiet, good), Math.max(3, seconds / 10));
+  const before = observe(server);
+  const most = await load(server, [...make(2, beside, good), ...make(callers, tally)], seconds);
+  for (const one of [quiet, beside, tally]) one.check();
+  assert.ok(most.processes <= names.length * 2, `${most.processes} processes for ${names.length} servers: one that ends beside one that begins, no more`);
+  await until('a process at most for each server', () => observe(server).processes <= names.length, { seconds: 60 });
+  const after = observe(server);
+  assert.ok(after.files < most.files + 20 && after.files <= 40 + names.length * 8, `open files: ${after.files}, at most ${most.files}`);
+  return { tally, quiet, beside, before, most, after };
+}
+
+const latency = (times) => `p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms`;
+
+export function report({ tally, quiet, beside, before, most, after }) {
   const lines = Object.entries(tally.times).map(([mood, times]) =>
-    `  ${mood.padEnd(8)} ${String(times.length).padStart(6)} answered, p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, ` +
-    `${(tally.failures.get(mood) ?? []).length} failed`);
+    `  ${mood.padEnd(8)} ${String(times.length).padStart(6)} answered, ${latency(times)}, ${(tally.failures.get(mood) ?? []).length} failed`);
   const samples = [...tally.failures].map(([mood, list]) => `  ${mood}: ${list[0].why}`);
+  const state = ({ processes, files, rss }) => `${processes} processes, ${files} files, ${rss.toFixed(0)} MB`;
   return [`${tally.done} calls`, ...lines, 'as failures read:', ...samples,
-    `at most ${most.processes} processes, ${most.files} files, ${most.rss.toFixed(0)} MB; afterwards ${calm.processes}, ${calm.files}, ${calm.rss.toFixed(0)} MB`].join('\n');
+    `good servers, two callers: before ${latency(quiet.times.steady)} (${quiet.done} calls); during ${latency(beside.times.steady)} (${beside.done} calls)`,
+    `before ${state(before)}; at most ${state(most)}; afterwards ${state(after)}`].join('\n');
 }

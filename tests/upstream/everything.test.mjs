@@ -98,6 +98,15 @@ for (const [transport, upstream] of Object.entries(upstreams)) {
   });
 }
 
+test('calls of one client that ask at the same time all end, although nothing says whose question is whose', async (t) => {
+  const client = await connect(t, await gateway(t, entries.everything()));
+  await client.listTools();
+  const call = (name, args = {}) => client.callTool({ name: `everything__${name}`, arguments: args });
+  const calls = Array.from({ length: 6 }, (_, i) => i % 2 ? call('trigger-sampling-request', { prompt: 'say something' }) : call('trigger-elicitation-request'));
+  for (const [i, result] of (await Promise.all(calls)).entries()) assert.match(text(result), i % 2 ? /sampled words/ : /Ada/);
+  assert.equal(client.asked.length, 6, 'each question was asked once');
+});
+
 test('prompts, resources, templates, completion and subscriptions of server-everything', async (t) => {
   const client = await connect(t, await gateway(t, entries.everything()));
   const { prompts } = await client.listPrompts();

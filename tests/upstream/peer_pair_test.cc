@@ -224,7 +224,9 @@ TEST_P(PeerPairTest, follows_tasks_to_their_end) {
   Outgoing outgoing = call_tool("slow_compute", R"({"seconds":0.2,"label":"sum"})");
   exchange_.capabilities.tasks = true;
   outgoing.as_task = !modern();
-  EXPECT_EQ(text_of(loop_.run(peer_->request(std::move(outgoing), exchange_))), "sum done");
+  const auto answer = loop_.run(peer_->request(std::move(outgoing), exchange_));
+  EXPECT_EQ(text_of(answer), "sum done");
+  EXPECT_THAT(std::string((*answer)->text()), testing::Not(testing::HasSubstr("related-task"))) << "the task is ours alone";
   EXPECT_EQ(exchange_.tasks, 1);
 }
 
