@@ -112,7 +112,9 @@ void add_run(CLI::App& root, Options& options) {
   add_world(run, options);
   add_sourcemaps(run, options);
   run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->required()->type_name("FILE");
+  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin)")->check(CLI::IsMember({"js", "py"}));
   run.prefix_command();
+  run.footer("What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on the command line, 124 time limit, 126 policy, 137 memory.");
   run.callback([&run, &options] {
     options.command = Command::run;
     options.script_args = run.remaining();

@@ -60,6 +60,15 @@ audit::JournalOptions journal_options(const AuditConfig& config) {
   return options;
 }
 
+json::value group_status(const executors::ZygoteStatus& zygote) {
+  json::object group{{"version", zygote.group}};
+  if (!zygote.group_reason.empty()) group["reason"] = zygote.group_reason;
+  if (zygote.group_directories.empty()) return group;
+  group["directories"] = json::array(zygote.group_directories.begin(), zygote.group_directories.end());
+  group["memoryBytes"] = zygote.group_memory_bytes;
+  return group;
+}
+
 json::value execution_status(const executors::LocalExecutor& local) {
   const executors::LocalStatus status = local.status();
   json::array runtimes;
@@ -68,6 +77,7 @@ json::value execution_status(const executors::LocalExecutor& local) {
                         {"state", std::string(executors::name_of(runtime.zygote.phase))},
                         {"ready", runtime.ready},
                         {"bootMs", runtime.zygote.boot_ms},
+                        {"cgroup", group_status(runtime.zygote)},
                         {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
   return {{"runtimes", std::move(runtimes)}, {"running", status.running}, {"queued", status.waiting}, {"sessions", status.sessions},
           {"runs", status.runs}, {"leakedChildren", status.leaked_children}};
@@ -220,6 +230,9 @@ Result<void> World::open_execution() {
   local.zygote_program = (program_directory() / "relay-zygote").string();
   local.runtime_dir = (program_directory().parent_path() / "runtime").string();
   local.walls = config_.executor.walls == "reduced" ? sandbox::WallLevel::reduced : sandbox::WallLevel::full;
+  local.groups = sandbox::prepare_group_site(sandbox::find_group_site(config_.executor.cgroup));
+  sandbox::remove_abandoned_groups(local.groups);
+  local.group_memory_bytes = config_.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config_.executor.ready_children;
   local.queue.running_max = config_.executor.max_concurrent_runs;
   local.sessions.idle = config_.session_ttl;
