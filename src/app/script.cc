@@ -103,6 +103,7 @@ Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
   run.arguments.args = options.script_args;
   const bool from_stdin = options.script == "-";
   RELAY_TRY(run.arguments.code, from_stdin ? read_text(std::cin, "stdin") : read_script(options.script));
+  if (!from_stdin) run.file_name = options.script.filename().string();
   if (!from_stdin) RELAY_CHECK(attach_stdin(run));
   return run;
 }

@@ -29,7 +29,7 @@ int code_of(const Error& error) {
 }
 
 Result<Capsule> build_from(const CapsuleBuildOptions& options) {
-  BuildRequest request{.argv = options.argv, .env = options.env, .cwd = options.cwd, .policy = options.policy, .deps = options.deps};
+  BuildRequest request{.argv = options.argv, .env = options.env, .cwd = options.cwd, .policy = options.policy, .deps = options.deps, .file_name = options.source.filename().string()};
   RELAY_TRY(request.language, language_of(options.source));
   RELAY_TRY(request.code, load_source(options.source));
   RELAY_TRY(KeyRing keys, KeyRing::open(options.keys));

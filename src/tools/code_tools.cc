@@ -64,7 +64,8 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, st
           .env = run.arguments.env,
           .cwd = run.arguments.cwd,
           .policy = policy.to_json(),
-          .deps = std::move(packages)};
+          .deps = std::move(packages),
+          .file_name = run.file_name};
 }
 
 // A call that brings its own filesystem block sees less of the same tree.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -253,8 +253,9 @@ test('a run that only asks for what it may not have does not fill the log', asyn
 // The pure Python packages of this machine, where it has them: a run sees them as files, like a layer's.
 function sitePackages() {
   try {
-    const find = 'import os, requests, urllib3.contrib.emscripten.response as r; print(os.path.dirname(os.path.dirname(requests.__file__)))';
-    return execFileSync('python3', ['-c', find], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const find = 'import os, requests; print(os.path.dirname(os.path.dirname(requests.__file__)))';
+    const site = execFileSync('python3', ['-c', find], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return existsSync(join(site, 'urllib3/contrib/emscripten/response.py')) ? site : undefined;
   } catch {
     return undefined;
   }

@@ -41,7 +41,7 @@ for (const [what, path, stamp] of [['capsules', '.relay/capsules', 'capsule.json
   test(`a server keeps ${what} within one GiB, and drops the least recently used`, async (t) => {
     const { cwd, file } = configured(t, {});
     const [newest, middle, oldest] = [1, 2, 3].map((daysUnused) =>
-      place(join(cwd, path), hash(String(daysUnused)), { daysUnused, bytes: 0.45 * gibibyte, stamp }));
+      place(join(cwd, path), hash(String(daysUnused)), { daysUnused, bytes: Math.floor(0.45 * gibibyte), stamp }));
     await serveOver(t, cwd, file);
     await until('the least recently used one to go', () => !existsSync(oldest));
     assert.deepEqual([existsSync(newest), existsSync(middle)], [true, true]);

@@ -60,6 +60,7 @@ test('relay run: what is typed wrong is said in one line, with exit code 2', asy
     [['script'], /^relay: .*--language js or --language py says what it is\n$/],
     [['--language', 'rb', 'script'], /--language: rb not in \{js,py\}/],
     [['--timeout', 'soon', 'a.js'], /--timeout/],
+    [['--timout', '5', 'a.js'], /--timout/],
     [['--timeout', '-5', 'a.js'], /timeoutMs/],
     [['--mem', '0', 'a.js'], /memMb/],
     [['--policy', 'lenient', 'a.js'], /policy\.mode/],
@@ -72,6 +73,20 @@ test('relay run: what is typed wrong is said in one line, with exit code 2', asy
   }
 });
 
+test('relay run: everything after the script is its own, and traces name it as the user does', async (t) => {
+  const cwd = temporaryDirectory(t);
+  writeFileSync(join(cwd, 'args.js'), 'console.log(process.argv.slice(2).join(" "))');
+  const args = ['--help', '--timeout', '5', '-c', '--', '-x', '', '--mem=1'];
+  assert.equal((await run('relay', ['run', '--timeout', '20000', 'args.js', ...args], { cwd })).stdout, `${args.join(' ')}\n`);
+  assert.equal((await run('relay', ['run', '--mem=100', '--', 'args.js', 'a'], { cwd })).stdout, 'a\n');
+  writeFileSync(join(cwd, 'my-tool.mjs'), '\nthrow new Error("here")');
+  assert.match((await run('relay', ['run', 'my-tool.mjs'], { cwd })).stderr, /at my-tool\.mjs:2:\d+/);
+  writeFileSync(join(cwd, 'my_tool.py'), '\n1 / 0');
+  assert.match((await run('relay', ['run', 'my_tool.py'], { cwd })).stderr, /File "my_tool\.py", line 2/);
+  writeFileSync(join(cwd, 'odd (name).js'), 'throw new Error("there")');
+  assert.match((await run('relay', ['run', 'odd (name).js'], { cwd })).stderr, /at main\.js:1:\d+/);
+});
+
 test('relay run --help names the exit codes', async (t) => {
   const { code, stdout } = await run('relay', ['run', '--help'], { cwd: temporaryDirectory(t) });
   assert.equal(code, 0);
@@ -81,7 +96,8 @@ test('relay run --help names the exit codes', async (t) => {
 test('relay run: a script without a name, or from stdin, in the language that is asked for', async (t) => {
   const cwd = temporaryDirectory(t);
   writeFileSync(join(cwd, 'script'), 'import sys\nprint("python", sys.argv[1:])');
-  assert.deepEqual(await run('relay', ['run', '-l', 'py', 'script', 'x'], { cwd }), { code: 0, signal: null, stdout: "python ['x']\n", stderr: '' });
+  const { code, stdout } = await run('relay', ['run', '-l', 'py', 'script', 'x'], { cwd });
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: "python ['x']\n" });
   assert.equal((await run('relay', ['run', '-'], { cwd, input: 'console.log("js", process.argv.length)' })).stdout, 'js 2\n');
   assert.equal((await run('relay', ['run', '-l', 'py', '-'], { cwd, input: 'print("py")' })).stdout, 'py\n');
 });

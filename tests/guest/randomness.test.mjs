@@ -25,6 +25,7 @@ const sources = {
     'os.getrandom or its absence': 'import os\n(os.getrandom(16) if hasattr(os, "getrandom") else os.urandom(16)).hex()',
     'uuid.uuid4': 'import uuid\nstr(uuid.uuid4())',
     'uuid.uuid1': 'import uuid\nstr(uuid.uuid1())',
+    'uuid.getnode': 'import uuid\nuuid.getnode()',
     'tempfile names': 'import tempfile\ntempfile.mktemp()',
     'asyncio in random': 'import asyncio, random\nasync def draw():\n  await asyncio.sleep(0)\n  return random.getrandbits(64)\nstr(await draw())',
   },
