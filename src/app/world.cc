@@ -60,6 +60,14 @@ audit::JournalOptions journal_options(const AuditConfig& config) {
   return options;
 }
 
+// A group limits what runs use together. One run alone has its own limits, and need not make a group and remove it again.
+sandbox::GroupSite group_site(const std::string& wanted, Purpose purpose) {
+  if (purpose == Purpose::run && wanted == "auto") return {};
+  sandbox::GroupSite site = sandbox::prepare_group_site(sandbox::find_group_site(wanted));
+  sandbox::remove_abandoned_groups(site);
+  return site;
+}
+
 json::value group_status(const executors::ZygoteStatus& zygote) {
   json::object group{{"version", zygote.group}};
   if (!zygote.group_reason.empty()) group["reason"] = zygote.group_reason;
@@ -157,7 +165,7 @@ Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpos
   RELAY_CHECK(world->open_policy());
   world->open_fleet();
   RELAY_CHECK(world->open_files());
-  if (config.has_toolset("code")) RELAY_CHECK(world->open_execution());
+  if (config.has_toolset("code")) RELAY_CHECK(world->open_execution(purpose));
   RELAY_CHECK(world->add_toolsets());
   world->open_gateway();
   world->describe();
@@ -225,13 +233,12 @@ Result<void> World::open_files() {
   return {};
 }
 
-Result<void> World::open_execution() {
+Result<void> World::open_execution(Purpose purpose) {
   executors::LocalConfig local;
   local.zygote_program = (program_directory() / "relay-zygote").string();
   local.runtime_dir = (program_directory().parent_path() / "runtime").string();
   local.walls = config_.executor.walls == "reduced" ? sandbox::WallLevel::reduced : sandbox::WallLevel::full;
-  local.groups = sandbox::prepare_group_site(sandbox::find_group_site(config_.executor.cgroup));
-  sandbox::remove_abandoned_groups(local.groups);
+  local.groups = group_site(config_.executor.cgroup, purpose);
   local.group_memory_bytes = config_.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config_.executor.ready_children;
   local.queue.running_max = config_.executor.max_concurrent_runs;

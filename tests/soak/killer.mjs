@@ -15,19 +15,22 @@ export class Killer {
     // As often one of the few zygotes as one of the many sandboxes.
     const kind = Math.random() < 0.5 ? zygotes : all.filter((one) => !zygotes.includes(one));
     const victim = kind[Math.floor(Math.random() * kind.length)];
-    if (!victim) return;
+    if (!victim) return false;
     try {
       process.kill(victim.pid, 'SIGKILL');
-      this.last = Date.now();
-      this.kills[zygotes.includes(victim) ? 'zygote' : 'child'] += 1;
-    } catch { /* it ended by itself */ }
+    } catch {
+      return false;  // it ended by itself
+    }
+    this.last = Date.now();
+    this.kills[zygotes.includes(victim) ? 'zygote' : 'child'] += 1;
+    return true;
   }
 
   start(root, { times, withinMs }) {
     const loop = async () => {
-      for (let i = 0; i < times && !this.#stopped; ++i) {
+      for (let struck = 0; struck < times && !this.#stopped;) {
         await sleep((Math.random() * 2 * withinMs) / times);
-        if (!this.#stopped) this.strike(root);
+        if (!this.#stopped && this.strike(root)) struck += 1;
       }
     };
     this.finished = loop();

@@ -60,6 +60,7 @@ test('links are swapped under everything that opens files', { timeout: 12 * hour
   const { code, stdout } = await run(program, ['--gtest_filter=*SymlinkRace*'], { env: { RELAY_SOAK_SECONDS: String(race) }, seconds: race * 3 + 60 });
   assert.equal(code, 0, stdout);
   const figures = [...stdout.matchAll(/^race: (\d+) swaps, (\d+) reads, (\d+) escapes$/gm)].map((found) => found.slice(1).map(Number));
+  assert.equal(figures.length, 2, `it was built before it told its figures: ${stdout}`);
   const [swaps, reads, escapes] = [0, 1, 2].map((i) => figures.reduce((sum, one) => sum + one[i], 0));
   table.note(`a link that leads out was swapped in ${whole(swaps)} times in ${race} s, under the sanitizers: ${whole(reads)} reads, ${escapes} of them from outside.`);
 });
