@@ -16,6 +16,7 @@
 #include "app/config_upstreams.h"
 #include "app/environment.h"
 #include "app/version.h"
+#include "base/limits.h"
 #include "io/child.h"
 #include "io/spawn.h"
 #include "tools/admin_tools.h"
@@ -27,6 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto kCapsulePause = std::chrono::milliseconds(5);  // most short runs are answered by then
 constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in the kernel instead
 
 constexpr std::string_view kInstructions =
@@ -249,9 +251,12 @@ Result<void> World::open_execution(Purpose purpose) {
   auto busy = std::make_shared<std::atomic<bool>>(false);
   auto keep = [this, busy](const capsule::Capsule& capsule) {
     if (busy->exchange(true)) return;
-    io::asio::post(pool_.executor(), [this, busy, capsule] {
-      [[maybe_unused]] const auto saved = store_->save(capsule);
-      busy->store(false);
+    auto pause = std::make_shared<io::asio::steady_timer>(loop_, kCapsulePause);
+    pause->async_wait([this, busy, capsule, pause](const boost::system::error_code&) {
+      io::asio::post(pool_.executor(), [this, busy, capsule] {
+        [[maybe_unused]] const auto saved = store_->save(capsule);
+        busy->store(false);
+      });
     });
   };
   RELAY_CHECK(open_packages());
@@ -282,7 +287,7 @@ Result<void> World::open_packages() {
 }
 
 Result<void> World::add_files(pipeline::Toolset& toolset) {
-  search_pool_ = std::make_unique<io::ThreadPool>(tools::kSearchesAtOnce);
+  search_pool_ = std::make_unique<io::ThreadPool>(limits::kSearchesAtOnce);
   auto searcher = std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
   auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
   RELAY_CHECK(tools::add_files_tools(toolset, files));

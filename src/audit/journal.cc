@@ -8,6 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "base/limits.h"
 #include "io/event.h"
 
 namespace relay::audit {
@@ -22,6 +23,25 @@ struct Journal::Batch {
   Result<void> result;
 };
 
+namespace {
+
+struct Written {
+  Result<void> result;
+  std::size_t records;
+  std::size_t backlog;
+  std::uint64_t lost;
+  MonoTime::duration took;
+};
+
+Written write_to(Ledger& ledger, std::vector<Record> records, const Clock& clock) {
+  const MonoTime begin = clock.mono();
+  const std::size_t count = records.size();
+  Result<void> result = ledger.append(std::move(records));
+  return {std::move(result), count, ledger.backlog(), ledger.lost(), clock.mono() - begin};
+}
+
+}  // namespace
+
 // Shared with the handlers that are posted to the loop, so that a late one finds it alive.
 struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   Core(io::Executor executor, JournalOptions given, const Clock& clock_given)
@@ -33,7 +53,8 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   const Clock& clock;
   JournalStats stats;
   std::shared_ptr<Batch> next;       // being filled
-  std::shared_ptr<Batch> in_flight;  // with the writer thread
+  std::shared_ptr<Batch> in_flight;  // being written
+  bool is_prompt = false;            // the last write succeeded, and quickly
 
   // Between the two.
   std::mutex mutex;
@@ -41,42 +62,56 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   std::optional<std::vector<Record>> handed_over;
   bool stopping = false;
 
-  // Writer side.
+  // Of whoever writes the batch in flight.
   Ledger ledger;
   std::thread thread;
 
   void schedule();
-  void hand_over();
-  void finish(const Result<void>& result, std::size_t records, std::size_t backlog, std::uint64_t lost);
+  void write_next();
+  [[nodiscard]] bool is_worth_a_thread(std::size_t records) const;
+  void hand_over(std::vector<Record> records);
+  void finish(const Written& written);
   void run();
 };
 
 // Not at once: whatever else is ready on the loop may add its line to the same write.
 void Journal::Core::schedule() {
-  boost::asio::post(loop, [self = shared_from_this()] { self->hand_over(); });
+  boost::asio::post(loop, [self = shared_from_this()] { self->write_next(); });
 }
 
-void Journal::Core::hand_over() {
+void Journal::Core::write_next() {
   if (in_flight || !next) return;
   in_flight = std::move(next);
+  std::vector<Record> records = std::move(in_flight->records);
+  if (is_worth_a_thread(records.size())) return hand_over(std::move(records));
+  ++stats.prompt;
+  finish(write_to(ledger, std::move(records), clock));
+}
+
+bool Journal::Core::is_worth_a_thread(std::size_t records) const {
+  return !is_prompt || records > limits::kAuditPromptRecords || !ledger.is_local();
+}
+
+void Journal::Core::hand_over(std::vector<Record> records) {
   {
     const std::lock_guard lock(mutex);
-    handed_over = std::move(in_flight->records);
+    handed_over = std::move(records);
   }
   wake.notify_one();
 }
 
-void Journal::Core::finish(const Result<void>& result, std::size_t records, std::size_t backlog, std::uint64_t lost) {
-  stats.degraded = !result;
-  stats.reason = result ? std::string() : result.error().message;
-  if (result) stats.records += records + stats.backlog;
-  stats.backlog = backlog;
-  stats.lost = lost;
+void Journal::Core::finish(const Written& written) {
+  is_prompt = written.result && written.took < limits::kAuditPromptWrite;
+  stats.degraded = !written.result;
+  stats.reason = written.result ? std::string() : written.result.error().message;
+  if (written.result) stats.records += written.records + stats.backlog;
+  stats.backlog = written.backlog;
+  stats.lost = written.lost;
   ++stats.batches;
   const std::shared_ptr<Batch> batch = std::move(in_flight);
-  batch->result = result;
+  batch->result = written.result;
   batch->done.set();
-  hand_over();
+  if (next) schedule();
 }
 
 void Journal::Core::run() {
@@ -87,11 +122,7 @@ void Journal::Core::run() {
     std::vector<Record> records = std::move(*handed_over);
     handed_over.reset();
     lock.unlock();
-    const std::size_t count = records.size();
-    Result<void> result = ledger.append(std::move(records));
-    boost::asio::post(loop, [self = shared_from_this(), result = std::move(result), count, backlog = ledger.backlog(), lost = ledger.lost()] {
-      self->finish(result, count, backlog, lost);
-    });
+    boost::asio::post(loop, [self = shared_from_this(), written = write_to(ledger, std::move(records), clock)] { self->finish(written); });
     lock.lock();
   }
 }
@@ -100,6 +131,7 @@ Result<std::unique_ptr<Journal>> Journal::start(const io::Executor& loop, Journa
   auto core = std::make_shared<Core>(loop, std::move(options), clock);
   const Result<void> alive = core->ledger.start();
   if (!alive && core->options.on_failure == OnFailure::refuse) return fail(alive.error());
+  core->is_prompt = alive.has_value();
   core->stats.degraded = !alive;
   core->stats.reason = alive ? std::string() : alive.error().message;
   core->stats.records = alive ? 1 : 0;

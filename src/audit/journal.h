@@ -1,8 +1,10 @@
 // Journal: the audit log as the loop sees it. It turns a Grant into a Recorded, and a Recorded into a closing line.
 //
-// Lines are collected while the writer thread is busy and handed over together: one write for many calls. close()
+// Lines are collected for a turn of the loop, and while another write goes on: one write for many calls. close()
 // completes when the line was given to the kernel; a reply that leaves after it is on record even if this process dies
-// at that moment. Everything here runs on the loop thread, except for the ledger, which belongs to the writer thread.
+// at that moment. Who writes: a few lines to a local file that took the last ones promptly are written by the loop itself,
+// because two changes of threads cost more than the write; everything else goes to the writer thread, so that a slow, full or
+// remote disk stops no one but the calls that wait for it. The ledger belongs to whoever has the batch; the rest to the loop.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +39,7 @@ struct JournalStats {
   std::size_t backlog = 0;      // refused by the disk, kept in memory
   std::uint64_t lost = 0;       // did not fit the backlog
   std::uint64_t batches = 0;    // writes
+  std::uint64_t prompt = 0;     // those that the loop made itself
 };
 
 class Journal final : public authority::RecordKeeper {

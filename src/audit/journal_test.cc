@@ -11,6 +11,7 @@
 
 #include "audit/audit_fixture.h"
 #include "audit/verify.h"
+#include "base/limits.h"
 #include "io/spawn.h"
 
 namespace relay::audit {
@@ -99,6 +100,39 @@ TEST(Journal, ManyCallsShareOneWrite) {
   EXPECT_EQ(closed, 500);
   EXPECT_LT(world.journal->stats().batches, 100U);
   EXPECT_EQ(verify_log(world.folder.log(), Scope::whole).records, 501U);
+}
+
+// Every look at it takes as long as it is told.
+struct SteppedClock final : Clock {
+  std::chrono::milliseconds step{0};
+  mutable MonoTime now{};
+  [[nodiscard]] WallTime wall() const override { return {}; }
+  [[nodiscard]] MonoTime mono() const override { return now += step; }
+};
+
+TEST(Journal, TheLoopWritesAFewLinesItselfAndLeavesASlowLogToTheThread) {
+  const TempFolder folder;
+  SteppedClock clock;
+  boost::asio::io_context loop;
+  const auto journal = Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = OnFailure::refuse}, clock);
+  ASSERT_TRUE(journal);
+  const auto write = [&](std::size_t lines) {
+    auto note = [](Journal& sink) -> io::Task<void> { co_return co_await sink.note(make_event({}, "note", "{}")); };
+    for (std::size_t i = 0; i < lines; ++i) io::spawn(loop.get_executor(), note(**journal), "note");
+    loop.restart();
+    loop.run();
+    return (*journal)->stats().prompt;
+  };
+  EXPECT_EQ(write(1), 1U);
+  EXPECT_EQ(write(limits::kAuditPromptRecords), 2U);
+  EXPECT_EQ(write(limits::kAuditPromptRecords + 1), 2U);  // a batch for the thread
+  clock.step = limits::kAuditPromptWrite;
+  EXPECT_EQ(write(1), 3U);  // this one turns out to be slow
+  EXPECT_EQ(write(1), 3U);
+  clock.step = {};
+  EXPECT_EQ(write(1), 3U);  // the thread finds it prompt again
+  EXPECT_EQ(write(1), 4U);
+  EXPECT_TRUE(verify_log(folder.log(), Scope::whole).ok);
 }
 
 // A directory in the place of the log: nothing can be opened there until it goes.

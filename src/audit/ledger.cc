@@ -1,8 +1,10 @@
 #include "audit/ledger.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +36,24 @@ Error sink_error(int error_number, const std::string& path) {
   error.kind = ErrorKind::unavailable;
   error.blame = Blame::environment;
   return error;
+}
+
+constexpr long kXfs = 0x58465342;  // not among the kernel's public ones
+
+bool is_on_local_disk(int file) {
+  struct statfs info {};
+  if (::fstatfs(file, &info) != 0) return false;
+  switch (info.f_type) {
+    case EXT4_SUPER_MAGIC:
+    case kXfs:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -72,6 +92,7 @@ Result<void> Ledger::open_file() {
   file_ = std::move(fd);
   inode_ = info.st_ino;
   device_ = info.st_dev;
+  is_local_ = is_on_local_disk(file_.get());
   if (resumed_ || options_.format != Format::jsonl) return {};
   RELAY_CHECK(resume());
   resumed_ = true;

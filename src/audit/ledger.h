@@ -39,6 +39,8 @@ class Ledger {
   /// Hands the records to the kernel, after everything in the backlog. On failure they join the backlog.
   Result<void> append(std::vector<Record> records);
 
+  /// On a file system of this machine: a write ends soon, whatever it says.
+  [[nodiscard]] bool is_local() const { return is_local_; }
   [[nodiscard]] std::size_t backlog() const { return backlog_.size(); }
   /// Records that did not fit the backlog; the log itself says so when it can again.
   [[nodiscard]] std::uint64_t lost() const { return lost_total_; }
@@ -69,6 +71,7 @@ class Ledger {
   Fd file_;
   ino_t inode_ = 0;
   dev_t device_ = 0;
+  bool is_local_ = false;
   bool resumed_ = false;
   ChainPoint point_;
   std::string torn_;        // what follows the last record of the log and is not a record: an unfinished write

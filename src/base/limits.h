@@ -128,6 +128,8 @@ inline constexpr std::size_t kAuditArgsBytes = 64 * kKiB;    // all arguments of
 inline constexpr std::size_t kAuditLineBytes = 1 * kMiB;     // a reader refuses longer lines
 inline constexpr std::size_t kAuditBacklogRecords = 8192;    // kept while the disk refuses them
 inline constexpr std::size_t kAuditBacklogBytes = 16 * kMiB;
+inline constexpr std::size_t kAuditPromptRecords = 16;  // written by the loop itself; more are worth a change of threads
+inline constexpr auto kAuditPromptWrite = 2ms;          // a log that takes longer is written by its thread only
 // Files.
 inline constexpr std::size_t kPathBytes = 4096;  // as the kernel's PATH_MAX
 inline constexpr std::size_t kNameBytes = 255;   // as the kernel's NAME_MAX
@@ -155,7 +157,9 @@ inline constexpr std::size_t kSearchContext = 20;          // lines before and a
 inline constexpr std::size_t kSearchLineBufferBytes = 16 * kMiB;  // a longer line is searched in pieces
 inline constexpr std::size_t kSearchThreads = 8;
 inline constexpr auto kSearchTime = 30s;  // what was found by then is the answer
-inline constexpr std::size_t kWatchedFiles = 256;  // inotify watches of ours; a user has 8192 or more
+inline constexpr std::size_t kWatchedFiles = 2048;   // by all clients together; a user has 8192 inotify watches or more
+inline constexpr std::size_t kListedOutputs = 100;  // more would make every list of resources long
+inline constexpr std::size_t kSearchesAtOnce = 4;   // others wait
 
 // The guests' network.
 inline constexpr std::size_t kFetchesInFlight = 32;  // per run; more wait their turn

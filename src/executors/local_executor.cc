@@ -100,9 +100,13 @@ Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, Run
 
 Task<RunOutcome> LocalExecutor::run_fresh(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
   RELAY_CO_TRY(const std::shared_ptr<RunChild> child, co_await take_child(request.language(), observer));
-  const ChildGuard guard(child);
+  ChildGuard guard(child);
   RunChannel channel(executor_, child, std::move(calls), observer);
   RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
+  if (result.fate == ChildFate::waits) {
+    guard.keep();
+    runtime(request.language()).pool->discard(child);
+  }
   co_return std::move(result.outcome);
 }
 

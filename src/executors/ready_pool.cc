@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace relay::executors {
+namespace {
+
+constexpr auto kChoresPause = std::chrono::milliseconds(3);  // longer than most short runs take to be answered
+
+}  // namespace
 
 std::shared_ptr<ReadyPool> ReadyPool::make(const io::Executor& executor, std::shared_ptr<Zygote> zygote, std::size_t target) {
   std::shared_ptr<ReadyPool> pool(new ReadyPool(executor, std::move(zygote), target));
@@ -23,7 +28,29 @@ std::size_t ReadyPool::ready() const {
 void ReadyPool::close() {
   target_ = 0;
   cancel_.cancel();
+  chores_.cancel();
   children_.clear();
+  spent_.clear();
+}
+
+void ReadyPool::plan_chores() {
+  const bool pressed = children_.size() * 2 < target_ || spent_.size() > target_;
+  if (chores_planned_ && !pressed) return;
+  chores_planned_ = true;
+  chores_.expires_after(pressed ? std::chrono::milliseconds(0) : kChoresPause);
+  chores_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self) return;
+    self->chores_planned_ = false;
+    self->spent_.clear();
+    self->refill();
+  });
+}
+
+void ReadyPool::discard(std::shared_ptr<RunChild> child) {
+  if (target_ == 0) return;  // closed, or nobody wants children to wait: it ends here
+  spent_.push_back(std::move(child));
+  plan_chores();
 }
 
 void ReadyPool::refill() {
@@ -54,11 +81,11 @@ io::Task<RunChild> ReadyPool::take() {
     RunChild child = std::move(children_.front());
     children_.pop_front();
     if (!child.alive()) continue;
-    refill();
+    plan_chores();
     co_return child;
   }
   Result<RunChild> child = co_await zygote_->fork();
-  refill();
+  plan_chores();
   co_return child;
 }
 

@@ -1,11 +1,16 @@
 // ReadyPool: a few children of one zygote that are forked, walled in and waiting, so that a run is one message.
 //
-// take() gives one at once when there is one, and refills behind the caller's back, after the caller had a chance to go on.
+// take() gives one at once when there is one. Forking its successor and ending children that have served costs more processor
+// time than a run, so both are chores: done a little later, when the caller has its answer, and at once only when few
+// children are left.
 #pragma once
 
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include "executors/run_child.h"
 #include "executors/zygote.h"
@@ -19,6 +24,8 @@ class ReadyPool : public std::enable_shared_from_this<ReadyPool> {
 
   /// A ready child; forks one when none is ready.
   io::Task<RunChild> take();
+  /// Ends a child whose run is over and said so; it has nothing to run and nobody to talk to.
+  void discard(std::shared_ptr<RunChild> child);
   /// How many wait, without those that have died meanwhile.
   [[nodiscard]] std::size_t ready() const;
   /// Ends the waiting children and keeps no new ones.
@@ -28,7 +35,8 @@ class ReadyPool : public std::enable_shared_from_this<ReadyPool> {
 
  private:
   ReadyPool(const io::Executor& executor, std::shared_ptr<Zygote> zygote, std::size_t target)
-      : executor_(executor), zygote_(std::move(zygote)), target_(target) {}
+      : executor_(executor), zygote_(std::move(zygote)), target_(target), chores_(executor) {}
+  void plan_chores();
   void refill();
   io::Task<void> fill();
   void drop_dead();
@@ -37,6 +45,9 @@ class ReadyPool : public std::enable_shared_from_this<ReadyPool> {
   std::shared_ptr<Zygote> zygote_;
   std::size_t target_;
   std::deque<RunChild> children_;
+  std::vector<std::shared_ptr<RunChild>> spent_;
+  boost::asio::steady_timer chores_;
+  bool chores_planned_ = false;
   bool filling_ = false;
   io::CancelSource cancel_;
 };

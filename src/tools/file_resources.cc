@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "tools/file_uri.h"
 #include "tools/files_read.h"
 #include "tools/media_type.h"
@@ -103,7 +104,7 @@ io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world, 
   std::vector<protocol::Resource> outputs;
   RELAY_CO_TRY(auto tree, world.trees.open_tree(holder_of(caller)));
   const vfs::AsyncTree files(world.pool, std::move(tree));
-  const auto listing = co_await files.list("/out", kListedOutputs);
+  const auto listing = co_await files.list("/out", limits::kListedOutputs);
   if (!listing) co_return outputs;  // a policy may hide it
   for (const vfs::DirEntry& entry : listing->entries) {
     if (entry.type != vfs::FileType::file) continue;

@@ -14,9 +14,7 @@ namespace relay::tools {
 /// The template, and one resource for each mount and for /tmp and /out.
 void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
 
-inline constexpr std::size_t kListedOutputs = 100;  // more would make every list of resources long
-
-/// The files in the caller's /out, up to kListedOutputs.
+/// The files in the caller's /out, up to limits::kListedOutputs.
 io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world, const authority::Caller& caller);
 
 }  // namespace relay::tools

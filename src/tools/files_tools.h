@@ -11,8 +11,6 @@
 
 namespace relay::tools {
 
-inline constexpr std::size_t kSearchesAtOnce = 4;  // others wait
-
 /// What file tools need of the world. Everything outlives the tools.
 struct FilesWorld {
   vfs::Trees& trees;

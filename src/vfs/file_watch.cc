@@ -119,8 +119,8 @@ io::Task<void> FileWatcher::run(std::shared_ptr<State> state) {
 }
 
 Result<void> FileWatcher::watch(std::string key, const WatchTarget& target) {
-  if (watched_.size() >= kMost && !watched_.contains(key)) {
-    return relay::fail(busy(fmt::format("more than {} files are watched already", kMost)));
+  if (watched_.size() >= limits::kWatchedFiles && !watched_.contains(key)) {
+    return relay::fail(busy(fmt::format("more than {} files are watched already", limits::kWatchedFiles)));
   }
   unwatch(key);  // before adding: the same directory has the same descriptor
   const std::string path = fmt::format("/proc/self/fd/{}", target.directory.get());

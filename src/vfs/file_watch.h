@@ -32,7 +32,6 @@ FileResult<WatchTarget> open_watch_target(const Tree& tree, std::string_view pat
 class FileWatcher {
  public:
   using Changed = std::function<void(const std::string& key)>;
-  static constexpr std::size_t kMost = 2048;  // files watched by all clients together; a user has 8192 inotify watches or more
 
   static Result<std::unique_ptr<FileWatcher>> open(io::Executor executor, Changed changed);
   ~FileWatcher();

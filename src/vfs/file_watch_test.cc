@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
 #include "vfs/temp_dir.h"
 
 namespace relay::vfs {
@@ -78,7 +79,7 @@ TEST_F(FileWatchTest, WhatMayNotBeReadIsNotWatched) {
 
 TEST_F(FileWatchTest, TooManyAreRefused) {
   const auto target = open_watch_target(*tree_, "/host/p/a").value();
-  for (std::size_t i = 0; i < FileWatcher::kMost; ++i) ASSERT_TRUE(watcher_->watch(fmt::format("k{}", i), target));
+  for (std::size_t i = 0; i < limits::kWatchedFiles; ++i) ASSERT_TRUE(watcher_->watch(fmt::format("k{}", i), target));
   EXPECT_FALSE(watcher_->watch("one more", target));
   EXPECT_TRUE(watcher_->watch("k0", target));
 }
