@@ -4,6 +4,7 @@
 SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 RUN_FLAGS ?=
+SOAK_FLAGS ?=
 
 .PHONY: help run test build bench soak fuzz tidy format clean
 help:
@@ -27,9 +28,10 @@ test: setup-test build build/dev/build.ninja
 bench: setup-bench build
 	@bench/run
 
-#:soak long runs that look for leaks and races; not part of the tests (SOAK="chaos 90": only misbehaving upstreams, 90 s)
-soak: setup-test build
-	@tests/soak/run $(SOAK)
+#:soak long runs that look for leaks and races; not part of the tests (SOAK_FLAGS="--minutes 1 --runs 500 --kills 20")
+soak: setup-test build build/dev/build.ninja
+	@cmake --build build/dev -j $(JOBS) --target vfs_test -- --quiet
+	@tests/soak/run $(SOAK_FLAGS)
 
 #:fuzz every fuzz target for a minute (FUZZ_SECONDS=60)
 fuzz: setup-build build/fuzz/build.ninja

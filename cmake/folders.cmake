@@ -3,9 +3,12 @@
 
 include(GoogleTest)
 
-# relay_folder(NAME [PCH plain|asio] [LINK targets...]) makes relay_NAME, NAME_test and the fuzz programs.
+# relay_folder(NAME [PCH plain|asio] [TEST_SECONDS n] [LINK targets...]) makes relay_NAME, NAME_test and the fuzz programs.
 function(relay_folder name)
-  cmake_parse_arguments(arg "" "PCH" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "PCH;TEST_SECONDS" "LINK" ${ARGN})
+  if(NOT arg_TEST_SECONDS)
+    set(arg_TEST_SECONDS 120)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   set(tests ${sources})
   set(fuzzers ${sources})
@@ -28,7 +31,7 @@ function(relay_folder name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE relay_${name} GTest::gmock GTest::gtest_main)
     relay_precompile(${name}_test "${arg_PCH}")
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 LABELS unit)
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TEST_SECONDS} LABELS unit)
   endif()
 
   if(RELAY_FUZZ)

@@ -38,6 +38,13 @@ export function descendants(root) {
   return found;
 }
 
+// The zygotes of a server: the process that it started for each runtime, and the one inside, which booted and forks.
+export function zygotesOf(root, among = descendants(root)) {
+  const all = among.filter((one) => one.name.startsWith('relay-zygote') && one.state !== 'Z');
+  const outer = all.filter((one) => one.parent === root).map((one) => one.pid);
+  return all.filter((one) => outer.includes(one.pid) || outer.includes(one.parent));
+}
+
 // Processes that inherited TEST_MARK, wherever they have been reparented to.
 export function marked(mark) {
   return pids().filter((pid) => readOr(`/proc/${pid}/environ`, '').includes(`TEST_MARK=${mark}\0`)).map(describe).filter(Boolean);

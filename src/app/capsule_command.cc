@@ -98,7 +98,7 @@ Result<capsule::CapsuleBuildOptions> build_options(const Config& config, const O
 int run_build(const Config& config, const Options& options) {
   const auto build = build_options(config, options);
   if (build) return capsule::run_capsule_build(*build, std::cout, std::cerr);
-  std::cerr << describe(build.error()) << "\n";
+  std::cerr << "relay: " << describe(build.error()) << "\n";
   return 2;
 }
 

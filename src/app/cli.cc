@@ -112,11 +112,27 @@ void add_run(CLI::App& root, Options& options) {
   add_world(run, options);
   add_sourcemaps(run, options);
   run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->required()->type_name("FILE");
-  run.prefix_command();
-  run.callback([&run, &options] {
-    options.command = Command::run;
-    options.script_args = run.remaining();
-  });
+  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin)")->check(CLI::IsMember({"js", "py"}));
+  run.footer("What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on the command line, 124 time limit, 126 policy, 137 memory.");
+  run.callback([&options] { options.command = Command::run; });
+}
+
+// What follows the script is the script's own, whatever it looks like: `relay run a.js --help` asks a.js. Gives how many words are ours.
+int take_script_args(const CLI::App& root, int argc, char** argv, Options& options) {
+  if (argc < 2 || std::string_view(argv[1]) != "run") return argc;
+  const CLI::App& run = *root.get_subcommand("run");
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.size() > 1 && word.starts_with('-') && word != "--") {
+      const CLI::Option* option = run.get_option_no_throw(std::string(word));
+      if (option && option->get_items_expected_max() > 0) ++i;
+      continue;
+    }
+    const int script = word == "--" ? i + 1 : i;
+    if (script + 1 < argc) options.script_args.assign(argv + script + 1, argv + argc);
+    return std::min(argc, script + 1);
+  }
+  return argc;
 }
 
 void add_audit(CLI::App& root, Options& options) {
@@ -238,7 +254,8 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_capsule(root, parsed.options);
   if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc))) return {.options = {}, .finished = true, .exit_code = 2};
   try {
-    root.parse(take_command_line(argc, argv, parsed.options.mcp), argv);
+    const int ours = take_script_args(root, argc, argv, parsed.options);
+    root.parse(take_command_line(ours, argv, parsed.options.mcp), argv);
   } catch (const CLI::ParseError& error) {
     parsed.finished = true;
     parsed.exit_code = root.exit(error) == 0 ? 0 : 2;

@@ -1,5 +1,7 @@
 #include "app/config.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -11,6 +13,7 @@
 #include "app/config_upstreams.h"
 #include "app/embedded.h"
 #include "app/environment.h"
+#include "base/limits.h"
 #include "imports/document.h"
 #include "policy/engine.h"
 #include "tools/run_policy.h"
@@ -31,6 +34,11 @@ Result<json::object> read_file(const fs::path& path) {
   std::stringstream text;
   text << file.rdbuf();
   return imports::parse_jsonc(text.str());
+}
+
+// The other half is for everything else on the machine.
+std::int64_t half_of_memory_mb() {
+  return ::sysconf(_SC_PHYS_PAGES) / 2 * ::sysconf(_SC_PAGESIZE) / static_cast<std::int64_t>(limits::kMiB);
 }
 
 // Objects are merged member by member; anything else replaces.
@@ -128,7 +136,9 @@ class Reader {
                         .max_concurrent_runs = static_cast<std::size_t>(json::find_int(executor, "maxConcurrentRuns").value_or(static_cast<std::int64_t>(cores))),
                         .require_browser = executor.at("requireBrowser").as_bool(),
                         .ready_children = executor.at("readyChildren").to_number<std::size_t>(),
-                        .walls = std::string(executor.at("walls").as_string())};
+                        .walls = std::string(executor.at("walls").as_string()),
+                        .cgroup = std::string(executor.at("cgroup").as_string()),
+                        .total_mem_mb = static_cast<std::size_t>(json::find_int(executor, "totalMemMb").value_or(half_of_memory_mb()))};
     const json::object& audit = root_.at("audit").as_object();
     config_.audit = {.path = resolved(audit.at("path")),
                      .format = std::string(audit.at("format").as_string()),

@@ -54,6 +54,8 @@ struct ExecutorConfig {
   bool require_browser = false;
   std::size_t ready_children = 2;
   std::string walls;
+  std::string cgroup;             // auto, off, or a directory
+  std::size_t total_mem_mb = 0;
 };
 
 struct Config {

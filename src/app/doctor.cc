@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "sandbox/control_group.h"
 
 namespace relay::app {
 namespace {
@@ -61,12 +62,16 @@ void examine_kernel(std::vector<Finding>& out) {
   out.push_back({"kernel", "landlock", abi > 0 ? Health::good : Health::optional_missing, abi > 0 ? fmt::format("ABI {}", abi) : "not available; the other walls do not need it"});
 }
 
-void examine_cgroups(std::vector<Finding>& out) {
-  const bool v2 = ::access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0;
-  const bool v1 = ::access("/sys/fs/cgroup/memory", W_OK) == 0;
-  const bool writable = v2 && ::access("/sys/fs/cgroup", W_OK) == 0;
-  const std::string detail = writable ? "v2, writable" : v1 ? "v1, writable" : "not delegated to us: memory is limited by rlimits";
-  out.push_back({"kernel", "cgroups", writable || v1 ? Health::good : Health::optional_missing, detail});
+// A place that the configuration names has to work; one that is only looked for may be missing.
+void examine_cgroups(const LoadedConfig& loaded, std::vector<Finding>& out) {
+  const sandbox::GroupSite site = sandbox::find_group_site(loaded.problems.empty() ? loaded.config.executor.cgroup : "auto");
+  if (site.version == sandbox::GroupVersion::none) {
+    out.push_back({"kernel", "cgroups", site.required ? Health::bad : Health::optional_missing, fmt::format("none: {}; each run is limited by rlimits alone", site.reason)});
+    return;
+  }
+  std::string detail = fmt::format("{}, memory{} in {}", name_of(site.version), site.pids.empty() ? "" : " and processes", site.memory);
+  if (!site.pids.empty() && site.pids != site.memory) detail += " and " + site.pids;
+  out.push_back({"kernel", "cgroups", Health::good, std::move(detail)});
 }
 
 std::string find_in_path(const std::string& program) {
@@ -117,7 +122,7 @@ void examine_state(const LoadedConfig& loaded, std::vector<Finding>& out) {
 std::vector<Finding> examine(const LoadedConfig& loaded, const fs::path& program_directory) {
   std::vector<Finding> findings;
   examine_kernel(findings);
-  examine_cgroups(findings);
+  examine_cgroups(loaded, findings);
   examine_programs(findings);
   examine_runtimes(program_directory, findings);
   examine_state(loaded, findings);

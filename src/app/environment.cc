@@ -29,6 +29,7 @@ constexpr std::array kVariables = {
     EnvironmentVariable{"RELAY_STDOUT_BYTES", "policy/limits/stdoutBytes", VariableType::number, "Output limit of a run"},
     EnvironmentVariable{"RELAY_MAX_RUNS", "executor/maxConcurrentRuns", VariableType::number, "Runs at once"},
     EnvironmentVariable{"RELAY_WALLS", "executor/walls", VariableType::text, "full or reduced"},
+    EnvironmentVariable{"RELAY_CGROUP", "executor/cgroup", VariableType::text, "auto, off or a directory"},
     EnvironmentVariable{"RELAY_AUDIT_PATH", "audit/path", VariableType::text, "The audit log"},
     EnvironmentVariable{"RELAY_AUDIT_ON_FAILURE", "audit/onFailure", VariableType::text, "refuse or degrade"},
     EnvironmentVariable{"RELAY_LOG_LEVEL", "log/level", VariableType::text, "debug, info, warn or error"},

@@ -33,6 +33,7 @@ struct Options {
   McpOptions mcp;                         // mcp ...
 
   std::filesystem::path script;           // run
+  std::string language;                   // run: js or py, instead of what the script's name says
   std::vector<std::string> script_args;   // run, capsule run
 
   std::filesystem::path capsule;          // capsule inspect, verify, run: a directory or the hash of a stored one

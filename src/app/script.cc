@@ -1,6 +1,9 @@
 // `relay run file.js|file.py`: one script in a fresh sandbox, with stdin, stdout, stderr and exit code like an interpreter.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -18,6 +21,7 @@ namespace relay::app {
 namespace {
 
 namespace asio = io::asio;
+namespace fs = std::filesystem;
 
 // Writes what the script prints at once, to the streams it was printed to.
 class TerminalObserver final : public executors::RunObserver {
@@ -42,12 +46,40 @@ Result<std::string> read_text(std::istream& stream, std::string_view name) {
   return text.str();
 }
 
-Result<executors::Language> language_of(const Options& options, const Config& config) {
+Result<std::string> read_script(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return fail(invalid(fmt::format("{} is a directory; name a script", path.string())));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(not_found(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno))));
+  return read_text(file, path.string());
+}
+
+Result<executors::Language> language_of(const Options& options) {
   const std::string extension = options.script.extension().string();
-  if (extension == ".js" || extension == ".mjs") return executors::Language::js;
-  if (extension == ".py") return executors::Language::py;
-  if (options.script == "-") return json::find_string(config.policy, "language") == "py" ? executors::Language::py : executors::Language::js;
-  return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py", options.script.string())));
+  const bool from_stdin = options.script == "-";
+  if (options.language == "py" || (options.language.empty() && extension == ".py")) return executors::Language::py;
+  if (options.language == "js" || extension == ".js" || extension == ".mjs" || from_stdin) return executors::Language::js;
+  return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is", options.script.string())));
+}
+
+// A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks for it.
+Result<void> attach_stdin(tools::CodeRun& run) {
+  struct stat status {};
+  if (::fstat(STDIN_FILENO, &status) != 0) return {};
+  if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) <= limits::kMessageBytes) {
+    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
+    return {};
+  }
+  run.read_input = []() -> Result<std::string> {
+    std::string piece(limits::kOutputFrameBytes, '\0');
+    ssize_t got = 0;
+    while ((got = ::read(STDIN_FILENO, piece.data(), piece.size())) < 0 && errno == EINTR) {
+    }
+    if (got < 0) return fail(from_errno(errno, "read stdin"));
+    piece.resize(static_cast<std::size_t>(got));
+    return piece;
+  };
+  return {};
 }
 
 // A capsule runs with its own arguments under its own policy, which this configuration's narrows further.
@@ -59,9 +91,7 @@ Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& opt
   run.arguments.policy = verified.capsule.manifest.policy;
   run.arguments.args = verified.capsule.manifest.entry.argv;
   run.arguments.code = *verified.capsule.layers.front();
-  if (!::isatty(STDIN_FILENO)) {
-    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
-  }
+  RELAY_CHECK(attach_stdin(run));
   run.sealed = tools::SealedRun{std::move(verified.capsule), verified.key.spki_base64()};
   return run;
 }
@@ -69,16 +99,13 @@ Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& opt
 Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
   if (options.command == Command::capsule_run) return make_capsule_run(config, options);
   tools::CodeRun run;
-  RELAY_TRY(run.language, language_of(options, config));
+  RELAY_TRY(run.language, language_of(options));
   run.principal = "local";
   run.arguments.args = options.script_args;
   const bool from_stdin = options.script == "-";
-  std::ifstream file(options.script, std::ios::binary);
-  if (!from_stdin && !file) return fail(from_errno(errno, options.script.string()));
-  RELAY_TRY(run.arguments.code, read_text(from_stdin ? std::cin : file, options.script.string()));
-  if (!from_stdin && !::isatty(STDIN_FILENO)) {
-    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
-  }
+  RELAY_TRY(run.arguments.code, from_stdin ? read_text(std::cin, "stdin") : read_script(options.script));
+  if (!from_stdin) run.file_name = options.script.filename().string();
+  if (!from_stdin) RELAY_CHECK(attach_stdin(run));
   return run;
 }
 

@@ -62,6 +62,23 @@ audit::JournalOptions journal_options(const AuditConfig& config) {
   return options;
 }
 
+// A group limits what runs use together. One run alone has its own limits, and need not make a group and remove it again.
+sandbox::GroupSite group_site(const std::string& wanted, Purpose purpose) {
+  if (purpose == Purpose::run && wanted == "auto") return {};
+  sandbox::GroupSite site = sandbox::prepare_group_site(sandbox::find_group_site(wanted));
+  sandbox::remove_abandoned_groups(site);
+  return site;
+}
+
+json::value group_status(const executors::ZygoteStatus& zygote) {
+  json::object group{{"version", zygote.group}};
+  if (!zygote.group_reason.empty()) group["reason"] = zygote.group_reason;
+  if (zygote.group_directories.empty()) return group;
+  group["directories"] = json::array(zygote.group_directories.begin(), zygote.group_directories.end());
+  group["memoryBytes"] = zygote.group_memory_bytes;
+  return group;
+}
+
 json::value execution_status(const executors::LocalExecutor& local) {
   const executors::LocalStatus status = local.status();
   json::array runtimes;
@@ -70,6 +87,7 @@ json::value execution_status(const executors::LocalExecutor& local) {
                         {"state", std::string(executors::name_of(runtime.zygote.phase))},
                         {"ready", runtime.ready},
                         {"bootMs", runtime.zygote.boot_ms},
+                        {"cgroup", group_status(runtime.zygote)},
                         {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
   return {{"runtimes", std::move(runtimes)}, {"running", status.running}, {"queued", status.waiting}, {"sessions", status.sessions},
           {"runs", status.runs}, {"leakedChildren", status.leaked_children}};
@@ -149,7 +167,7 @@ Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpos
   RELAY_CHECK(world->open_policy());
   world->open_fleet();
   RELAY_CHECK(world->open_files());
-  if (config.has_toolset("code")) RELAY_CHECK(world->open_execution());
+  if (config.has_toolset("code")) RELAY_CHECK(world->open_execution(purpose));
   RELAY_CHECK(world->add_toolsets());
   world->open_gateway();
   world->describe();
@@ -217,11 +235,13 @@ Result<void> World::open_files() {
   return {};
 }
 
-Result<void> World::open_execution() {
+Result<void> World::open_execution(Purpose purpose) {
   executors::LocalConfig local;
   local.zygote_program = (program_directory() / "relay-zygote").string();
   local.runtime_dir = (program_directory().parent_path() / "runtime").string();
   local.walls = config_.executor.walls == "reduced" ? sandbox::WallLevel::reduced : sandbox::WallLevel::full;
+  local.groups = group_site(config_.executor.cgroup, purpose);
+  local.group_memory_bytes = config_.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config_.executor.ready_children;
   local.queue.running_max = config_.executor.max_concurrent_runs;
   local.sessions.idle = config_.session_ttl;

@@ -74,7 +74,7 @@ class World {
   Result<void> open_policy();
   Result<void> open_files();
   Result<void> open_packages();
-  Result<void> open_execution();
+  Result<void> open_execution(Purpose purpose);
   Result<void> add_toolsets();
   void open_fleet();
   void open_gateway();

@@ -13,12 +13,20 @@ std::string_view file_of(Language language) {
   return "";
 }
 
-Layer code_layer(Language language, std::string_view code) {
+// What a user calls a script is fit to be shown when nobody can mistake it for something else in a trace.
+bool is_plain_name(std::string_view name) {
+  constexpr std::size_t kLongest = 64;
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !name.empty() && name.size() <= kLongest && name.find_first_not_of(kLetters) == name.npos && name.find_first_not_of('.') != name.npos;
+}
+
+// Stored under one name, whatever it is called: the store and its readers know the files of a capsule.
+Layer code_layer(Language language, std::string_view code, std::string_view name) {
   const std::string_view file = file_of(language);
   return {.id = "code",
           .format = LayerFormat::raw,
           .path = std::string(file),
-          .mount = fmt::format("/app/{}", file),
+          .mount = fmt::format("/app/{}", is_plain_name(name) ? name : file),
           .sha256 = sha256_hex(code),
           .bytes = code.size()};
 }
@@ -30,7 +38,7 @@ Layer deps_layer(const DepsLayer& deps) {
 Manifest manifest_of(BuildRequest& request, const RuntimeIds& runtimes) {
   Manifest manifest{.language = request.language,
                     .runtime_id = request.language == Language::js ? runtimes.js : runtimes.py,
-                    .layers = {code_layer(request.language, request.code)},
+                    .layers = {code_layer(request.language, request.code, request.file_name)},
                     .policy = std::move(request.policy)};
   manifest.entry = {manifest.layers[0].mount, std::move(request.argv), std::move(request.env), std::move(request.cwd)};
   if (request.deps) manifest.layers.push_back(deps_layer(*request.deps));

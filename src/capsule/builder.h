@@ -33,6 +33,7 @@ struct BuildRequest {
   std::string cwd = "/";
   json::object policy;
   std::optional<DepsLayer> deps;
+  std::string file_name = {};  // under which stack traces show the code; empty, or no plain name: main.js or main.py
 };
 
 /// The ids that manifests name, as the runtimes on this machine call themselves.

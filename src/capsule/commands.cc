@@ -12,12 +12,24 @@ namespace fs = std::filesystem;
 constexpr int kUnsound = 1, kCannot = 2;
 
 int complain(std::ostream& err, const Error& error, int code) {
-  err << describe(error) << "\n";
+  err << "relay: " << describe(error) << "\n";
   return code;
 }
 
+// What is not there is a mistake of whoever typed the name, not a capsule that was tampered with.
+Result<Capsule> load_named(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::exists(directory, error)) return fail(not_found(fmt::format("there is no {}: name a directory with capsule.json in it, or a stored capsule", directory.string())));
+  if (!fs::exists(directory / "capsule.json", error)) return fail(not_found(fmt::format("{} is no capsule: it has no capsule.json", directory.string())));
+  return load_capsule(directory);
+}
+
+int code_of(const Error& error) {
+  return error.kind == ErrorKind::not_found ? kCannot : kUnsound;
+}
+
 Result<Capsule> build_from(const CapsuleBuildOptions& options) {
-  BuildRequest request{.argv = options.argv, .env = options.env, .cwd = options.cwd, .policy = options.policy, .deps = options.deps};
+  BuildRequest request{.argv = options.argv, .env = options.env, .cwd = options.cwd, .policy = options.policy, .deps = options.deps, .file_name = options.source.filename().string()};
   RELAY_TRY(request.language, language_of(options.source));
   RELAY_TRY(request.code, load_source(options.source));
   RELAY_TRY(KeyRing keys, KeyRing::open(options.keys));
@@ -67,7 +79,7 @@ int run_capsule_build(const CapsuleBuildOptions& options, std::ostream& out, std
 }
 
 Result<VerifiedCapsule> load_verified_capsule(const CapsuleReadOptions& options) {
-  RELAY_TRY(Capsule capsule, load_capsule(options.directory));
+  RELAY_TRY(Capsule capsule, load_named(options.directory));
   RELAY_TRY(const KeyRing keys, KeyRing::open(options.keys));
   RELAY_TRY(const VerifiedJws verified, verify_jws(keys, kCapsuleJwsType, capsule.jws, capsule.text));
   RELAY_CHECK(check_layers(capsule.manifest, capsule.layers));
@@ -75,8 +87,8 @@ Result<VerifiedCapsule> load_verified_capsule(const CapsuleReadOptions& options)
 }
 
 int run_capsule_inspect(const CapsuleReadOptions& options, std::ostream& out, std::ostream& err) {
-  const auto capsule = load_capsule(options.directory);
-  if (!capsule) return complain(err, capsule.error(), kUnsound);
+  const auto capsule = load_named(options.directory);
+  if (!capsule) return complain(err, capsule.error(), code_of(capsule.error()));
   out << fmt::format("capsule {}\n{}\n", capsule->hash, json::write_pretty(*json::parse(capsule->text)));
   for (std::size_t i = 0; i < capsule->layers.size(); ++i) print_layer(out, capsule->manifest.layers[i], *capsule->layers[i]);
   out << fmt::format("signature {}\n", capsule->jws);
@@ -84,8 +96,8 @@ int run_capsule_inspect(const CapsuleReadOptions& options, std::ostream& out, st
 }
 
 int run_capsule_verify(const CapsuleReadOptions& options, std::ostream& out, std::ostream& err) {
-  const auto capsule = load_capsule(options.directory);
-  if (!capsule) return complain(err, capsule.error(), kUnsound);
+  const auto capsule = load_named(options.directory);
+  if (!capsule) return complain(err, capsule.error(), code_of(capsule.error()));
   const auto keys = KeyRing::open(options.keys);
   if (!keys) return complain(err, keys.error(), kCannot);
   const auto signed_by = verify_jws(*keys, kCapsuleJwsType, capsule->jws, capsule->text);

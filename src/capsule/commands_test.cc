@@ -55,8 +55,8 @@ TEST_F(Commands, VerifyNoticesAForeignKeyAndKeepsOldOnes) {
 
 TEST_F(Commands, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(run_capsule_build({.source = "main.rb", .output = made.directory, .keys = made.keys}, out, err), 2);
-  EXPECT_EQ(run_capsule_verify(made, out, err), 1);
-  EXPECT_NE(err.str().find("capsule.json"), std::string::npos);
+  EXPECT_EQ(run_capsule_verify(made, out, err), 2);
+  EXPECT_NE(err.str().find("name a directory with capsule.json in it"), std::string::npos);
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& d
     RELAY_CO_TRY(const std::string lockfile, clean_lockfile(request));
     RELAY_CO_CHECK(write_new_file(directory / "package-lock.json", lockfile));
   }
-  ToolCall call{options_.npm, npm_args(request), options_.environment, directory.string(), "npm install", limits::kInstallTimeout};
+  ToolCall call{options_.npm, npm_args(request), options_.environment, directory.string(), "npm install", options_.install_timeout};
   RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return Result<void>{};
   co_return fail(with_log(diagnose_npm(outcome.err), outcome.err, private_paths(options_, directory)));
@@ -240,7 +240,7 @@ io::Task<void> NpmResolver::compile(Work& work, Progress progress) {
   RELAY_CO_CHECK(work.write_module());
   const fs::path made = work.path() / "bundle.qbc";
   std::vector<std::string> args{options_.compiler.string(), options_.engine.string(), (work.path() / "bundle.mjs").string(), made.string()};
-  ToolCall call{options_.node, std::move(args), options_.environment, work.path().string(), "compiling dependencies", limits::kBundleTimeout};
+  ToolCall call{options_.node, std::move(args), options_.environment, work.path().string(), "compiling dependencies", options_.bundle_timeout};
   const auto outcome = co_await run_tool(std::move(call), std::move(progress));
   std::error_code ignored;
   if (!outcome || !outcome->status.clean()) fs::remove(made, ignored);
@@ -254,7 +254,7 @@ Result<void> NpmResolver::prune() {
 }
 
 ToolCall NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::string> args) const {
-  return {options_.esbuild, std::move(args), options_.environment, directory.string(), "bundling dependencies", limits::kBundleTimeout};
+  return {options_.esbuild, std::move(args), options_.environment, directory.string(), "bundling dependencies", options_.bundle_timeout};
 }
 
 io::Task<void> NpmResolver::run_esbuild(Work& work, Progress progress) {

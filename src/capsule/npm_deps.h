@@ -7,10 +7,12 @@
 // package that needs compiled code or a Node built-in that guests do not have fails with DepsResolutionFailed.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "base/limits.h"
 #include "capsule/js_bundle.h"
 #include "capsule/layer_cache.h"
 #include "capsule/npm_request.h"
@@ -29,6 +31,8 @@ struct NpmOptions {
   std::string node = "node";           // runs the compiler: where npm is, node is
   std::filesystem::path compiler;      // runtime/compile-bundle.mjs; empty: layers hold source only
   std::filesystem::path engine;        // runtime/quickjs.wasm: bytecode is for exactly this one
+  std::chrono::seconds install_timeout = limits::kInstallTimeout;
+  std::chrono::seconds bundle_timeout = limits::kBundleTimeout;  // of bundling and of compiling, each
 };
 
 class NpmResolver {

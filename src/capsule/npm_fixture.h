@@ -48,7 +48,7 @@ class NpmFixture : public LoopFixture {
       std::ofstream(directory / name) << text;
     }
     std::ofstream(directory / "deps" / "main.mjs") << imports;
-    ToolCall call{"node", {"main.mjs"}, tool_environment(environment_of_test()), (directory / "deps").string(), "node", std::chrono::seconds(60)};
+    ToolCall call{"node", {"main.mjs"}, tool_environment(environment_of_test()), (directory / "deps").string(), "node", std::chrono::minutes(5)};
     const auto outcome = run(run_tool(call, {}));
     if (!outcome) return outcome.error().message;
     return outcome->out + outcome->err;

@@ -8,7 +8,12 @@ namespace {
 class NpmReal : public NpmFixture {
  protected:
   Result<DepsLayer> resolve(std::string_view dependencies, std::string_view code = "") {
-    NpmOptions options{.cache = std::filesystem::current_path() / "npm-test-cache", .esbuild = esbuild_of_test(), .environment = environment_of_test()};
+    // How long a registry and a busy machine take is not what these tests are about.
+    NpmOptions options{.cache = std::filesystem::current_path() / "npm-test-cache",
+                       .esbuild = esbuild_of_test(),
+                       .environment = environment_of_test(),
+                       .install_timeout = std::chrono::minutes(10),
+                       .bundle_timeout = std::chrono::minutes(5)};
     NpmResolver resolver(options, pool, clock);
     NpmRequest request = *parse_npm_request(json::object{{"dependencies", *json::parse(dependencies)}});
     request.subpaths = find_subpaths(code, request);

@@ -45,6 +45,11 @@ std::string loss(const RunOutcome& outcome) {
   return outcome.error ? "its last run was ended: " + outcome.error->message : "its process ended with its last run";
 }
 
+// The zygote's own two, every child that may be alive at once, and as many again that have ended and are not yet reaped.
+std::size_t processes_max(const LocalConfig& config) {
+  return 2 + 2 * (config.ready_children + config.queue.running_max + config.sessions.total + 1);
+}
+
 std::string_view title(Language language) {
   return language == Language::js ? "JavaScript" : "Python";
 }
@@ -69,7 +74,13 @@ void LocalExecutor::stop() {
 LocalExecutor::Runtime& LocalExecutor::runtime(Language language) {
   Runtime& runtime = runtimes_[language];
   if (runtime.zygote) return runtime;
-  const ZygoteSpec spec{config_.zygote_program, std::string(name_of(language)), config_.runtime_dir, config_.walls};
+  const ZygoteSpec spec{.program = config_.zygote_program,
+                        .kind = std::string(name_of(language)),
+                        .runtime_dir = config_.runtime_dir,
+                        .level = config_.walls,
+                        .site = config_.groups,
+                        .group_memory_bytes = config_.group_memory_bytes,
+                        .group_processes_max = processes_max(config_)};
   runtime.zygote = Zygote::start(executor_, spec);
   runtime.pool = ReadyPool::make(executor_, runtime.zygote, config_.ready_children);
   return runtime;
@@ -123,7 +134,7 @@ Task<RunOutcome> LocalExecutor::run_in_session(const RunRequest& request, std::s
   co_return std::move(result.outcome);
 }
 
-Task<RunOutcome> LocalExecutor::run(RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+Task<RunOutcome> LocalExecutor::run(const authority::Recorded&, RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
   const steady_clock::time_point asked = steady_clock::now();
   if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max) observer.on_progress("waiting for a free place to run");
   RELAY_CO_TRY(const RunQueue::Ticket ticket, co_await queue_->enter());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "authority/recorded.h"
 #include "base/clock.h"
 #include "executors/ready_pool.h"
 #include "executors/run.h"
@@ -24,6 +25,8 @@ struct LocalConfig {
   std::string runtime_dir;
   sandbox::WallLevel walls = sandbox::WallLevel::full;
   std::size_t ready_children = limits::kReadyChildren;
+  sandbox::GroupSite groups = {};      // where control groups are made, one for each zygote
+  std::size_t group_memory_bytes = 0;  // what all runs of one language may use together, where there is a group
   RunQueue::Bounds queue;
   SessionTable::Bounds sessions;
 };
@@ -50,10 +53,10 @@ class LocalExecutor {
 
   /// Boots the language's zygote in the background, so that the first run need not wait for it.
   void start(Language language);
-  /// One run, from the queue to the outcome. Whatever the guest does is an outcome; an Error means that it could not
+  /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the run goes on. Whatever the guest does is an outcome; an Error means that it could not
   /// be run: busy, or a runtime that does not start. Cancelling the coroutine kills the child; `stop` does so too,
   /// and still gives an outcome with the output so far.
-  Task<RunOutcome> run(RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
+  Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
   /// Kills everything.
   void stop();
 

@@ -178,8 +178,10 @@ Task<void> RunChannel::State::explain_end() {
   if (known.zygote_died) set(1, "Internal", "the runtime's process ended during the run; the next run gets a new one");
   else if (known.signal == SIGXCPU) set(kExitTimeout, "Timeout", "the run used up its CPU time");
   else if (known.signal == SIGSYS) set(kExitPolicy, "PolicyDenied", "the sandbox ended the run at a forbidden system call");
-  else if (known.code == kExitMemory || known.signal == SIGKILL || known.signal == SIGTRAP)  // SIGTRAP: V8 gave up an allocation
+  else if (known.code == kExitMemory || known.signal == SIGTRAP)  // SIGTRAP: V8 gave up an allocation
     set(kExitMemory, "MemoryLimitExceeded", fmt::format("the run needed more than {} MB", limits.mem_mb));
+  else if (known.signal == SIGKILL)  // nobody here did that: the kernel, out of memory in the control group or on the machine
+    set(kExitMemory, "MemoryLimitExceeded", fmt::format("the run needed more than {} MB, or all runs together more than there is for them", limits.mem_mb));
   else set(1, "Internal", fmt::format("the run's process {}", describe(known)));
   co_return Result<void>{};
 }

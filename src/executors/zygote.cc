@@ -86,13 +86,40 @@ void Zygote::stop() {
   status_.phase = ZygotePhase::stopped;
   cancel_.cancel();
   on_death("relay is shutting down");
+  group_.reset();
+}
+
+// The group stays for the next process when this one dies. Where none can be made, rlimits stand alone and the status says so,
+// unless the configuration has named the place.
+Result<void> Zygote::make_group() {
+  if (group_) return {};
+  Result<sandbox::ControlGroup> group = sandbox::ControlGroup::make(spec_.site, spec_.kind, spec_.group_processes_max);
+  if (!group && spec_.site.required) return fail(std::move(group.error()));
+  status_.group = sandbox::name_of(group ? spec_.site.version : sandbox::GroupVersion::none);
+  status_.group_reason = group ? "" : spec_.site.reason.empty() ? group.error().message : spec_.site.reason;
+  if (!group) return {};
+  status_.group_directories = group->directories();
+  group_.emplace(std::move(*group));
+  return {};
+}
+
+// Booting is ours and may take what it needs; the limit begins above that, like a child's own.
+void Zygote::limit_group() {
+  if (!group_) return;
+  const Result<std::size_t> base = group_->memory_bytes_now();
+  const Result<void> limited = base ? group_->limit_memory(*base + spec_.group_memory_bytes) : Result<void>(fail(base.error()));
+  status_.group_memory_bytes = limited ? *base + spec_.group_memory_bytes : 0;
+  status_.group_reason = limited ? "" : limited.error().message;
 }
 
 Result<std::unique_ptr<Zygote::Process>> Zygote::spawn_process() {
+  RELAY_CHECK(make_group());
   RELAY_TRY(FdPair control, open_socket_pair(SOCK_SEQPACKET));
   io::ChildSpec spec;
   spec.program = spec_.program;
   spec.args = {spec_.kind, "--runtime-dir", spec_.runtime_dir, fmt::format("--walls={}", sandbox::name_of(spec_.level))};
+  if (group_)
+    for (const std::string& directory : group_->directories()) spec.args.insert(spec.args.end(), {"--cgroup", directory});
   spec.environment = {{"LANG", "C.UTF-8"}};
   spec.in = io::Stdio::null;
   spec.out = io::Stdio::null;
@@ -182,6 +209,7 @@ void Zygote::on_ready(const json::object& content) {
   if (const json::array* walls = json::find_array(content, "walls"))
     for (const json::value& wall : *walls)
       if (wall.is_string()) status_.walls.emplace_back(json::view(wall.get_string()));
+  limit_group();
   ready_.set();
   settled_.set();
   changed();

@@ -18,6 +18,7 @@
 #include "io/event.h"
 #include "io/spawn.h"
 #include "io/task.h"
+#include "sandbox/control_group.h"
 #include "sandbox/launch_plan.h"
 
 namespace relay::executors {
@@ -27,6 +28,9 @@ struct ZygoteSpec {
   std::string kind;         // js, py
   std::string runtime_dir;  // harness bundles, runtimes and their caches
   sandbox::WallLevel level = sandbox::WallLevel::full;
+  sandbox::GroupSite site = {};          // where its control group is made
+  std::size_t group_memory_bytes = 0;    // of all its children together, above what it has itself once it has booted
+  std::size_t group_processes_max = 0;
 };
 
 enum class ZygotePhase : std::uint8_t { booting, ready, waiting, stopped };  // waiting: for its next start
@@ -37,6 +41,10 @@ struct ZygoteStatus {
   double boot_ms = 0;              // of the last boot
   std::vector<std::string> walls;  // that stand around it
   std::string level;
+  std::string group;         // "v1", "v2", "none"
+  std::string group_reason;  // with none: why
+  std::vector<std::string> group_directories;
+  std::size_t group_memory_bytes = 0;  // the limit, the zygote included
   std::string last_error;  // the last lines it printed when it died
   std::uint64_t starts = 0;
   std::size_t children = 0;  // forked and not yet reaped
@@ -71,6 +79,8 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   io::Task<void> supervise();
   io::Task<void> live(Process& process);
   Result<std::unique_ptr<Process>> spawn_process();
+  Result<void> make_group();
+  void limit_group();
   void handle(ControlMessage message);
   void on_ready(const json::object& content);
   void on_forked(const json::object& content, Fd pidfd);
@@ -81,6 +91,7 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   io::Executor executor_;
   ZygoteSpec spec_;
   ZygoteStatus status_;
+  std::optional<sandbox::ControlGroup> group_;  // outlives the processes in it
   std::unique_ptr<Process> process_;
   io::Event ready_;    // set while children can be forked
   io::Event settled_;  // set when ready, or when a start has failed

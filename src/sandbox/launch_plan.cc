@@ -10,6 +10,8 @@ namespace {
 
 constexpr Wall kNamespaceWalls[] = {Wall::user_namespace, Wall::pid_namespace, Wall::mount_namespace, Wall::network_namespace,
                                     Wall::ipc_namespace,  Wall::uts_namespace, Wall::empty_root,      Wall::unprivileged_user};
+// V8 maps more than it keeps when it looks for aligned memory. So much unused space costs 8 MB of page tables at worst.
+constexpr std::size_t kAddressSlack = 4096 * limits::kMiB;
 constexpr Wall kProcessWalls[] = {Wall::no_capabilities, Wall::no_new_privileges, Wall::undumpable,
                                   Wall::own_socket_only, Wall::resource_limits,   Wall::system_call_filter};
 
@@ -17,6 +19,7 @@ constexpr Wall kProcessWalls[] = {Wall::no_capabilities, Wall::no_new_privileges
 
 std::string_view name_of(Wall wall) {
   switch (wall) {
+    case Wall::control_group: return "control_group";
     case Wall::user_namespace: return "user_namespace";
     case Wall::pid_namespace: return "pid_namespace";
     case Wall::mount_namespace: return "mount_namespace";
@@ -56,6 +59,7 @@ LaunchPlan make_zygote_plan(WallLevel level) {
   if (level == WallLevel::full) plan.walls.assign(std::begin(kNamespaceWalls), std::end(kNamespaceWalls));
   plan.walls.insert(plan.walls.end(), std::begin(kProcessWalls), std::end(kProcessWalls));
   plan.limits.memory_bytes = limits::kRunMemoryBytesMax;
+  plan.limits.address_bytes = limits::kRunMemoryBytesMax + kAddressSlack;
   plan.limits.stack_bytes = limits::kRunStackBytes;
   plan.limits.cpu = limits::kRunCpuMax;
   plan.filter = "engine";
@@ -78,6 +82,7 @@ json::object to_json(const LaunchPlan& plan) {
   json::array walls;
   for (const Wall wall : plan.walls) walls.emplace_back(name_of(wall));
   const json::object child_limits{{"memoryBytes", plan.limits.memory_bytes},
+                                  {"addressBytes", plan.limits.address_bytes},
                                   {"descriptors", plan.limits.descriptors},
                                   {"stackBytes", plan.limits.stack_bytes},
                                   {"cpuSeconds", plan.limits.cpu.count()}};

@@ -20,6 +20,7 @@ namespace relay::sandbox {
 
 enum class Wall : std::uint8_t {
   // around the zygote, inherited by its children
+  control_group,  // where one is delegated: what all of them use together
   user_namespace,
   pid_namespace,
   mount_namespace,
@@ -52,6 +53,7 @@ std::optional<WallLevel> find_wall_level(std::string_view name);
 /// What one child may use. Memory counts from what it shares with its zygote.
 struct ChildLimits {
   std::size_t memory_bytes = 0;
+  std::size_t address_bytes = 0;  // mapped, whether used or not: page tables count for nothing else
   std::size_t descriptors = 1;  // its socket; nothing else can be opened
   std::size_t stack_bytes = 0;
   std::chrono::seconds cpu{0};

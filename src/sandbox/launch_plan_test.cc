@@ -11,7 +11,7 @@ TEST(LaunchPlan, FullHasEveryWallInTheOrderOfBuilding) {
   EXPECT_EQ(json::write(to_json(make_zygote_plan(WallLevel::full))),
             R"({"level":"full","walls":["user_namespace","pid_namespace","mount_namespace","network_namespace","ipc_namespace",)"
             R"("uts_namespace","empty_root","unprivileged_user","no_capabilities","no_new_privileges","undumpable","own_socket_only",)"
-            R"("resource_limits","system_call_filter"],"limits":{"memoryBytes":2147483648,"descriptors":1,"stackBytes":8388608,)"
+            R"("resource_limits","system_call_filter"],"limits":{"memoryBytes":2147483648,"addressBytes":6442450944,"descriptors":1,"stackBytes":8388608,)"
             R"("cpuSeconds":86400},"filter":"engine"})");
 }
 

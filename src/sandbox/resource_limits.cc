@@ -19,12 +19,13 @@ Result<void> set_limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
 
 }  // namespace
 
-Result<void> set_resource_limits(const ChildLimits& limits, std::size_t base_bytes) {
+Result<void> set_resource_limits(const ChildLimits& limits, const MemoryBase& base) {
   const auto cpu_seconds = static_cast<rlim_t>(limits.cpu.count());
   const struct {
     __rlimit_resource resource;
     rlim_t value;
-  } all[] = {{RLIMIT_DATA, base_bytes + limits.memory_bytes},
+  } all[] = {{RLIMIT_DATA, base.data_bytes + limits.memory_bytes},
+             {RLIMIT_AS, base.address_bytes + limits.address_bytes},
              {RLIMIT_CPU, cpu_seconds},
              {RLIMIT_STACK, limits.stack_bytes},
              {RLIMIT_NOFILE, limits.descriptors},

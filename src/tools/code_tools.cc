@@ -49,6 +49,7 @@ executors::RunRequest make_request(const CodeWorld& world, SealedRun sealed, Cod
   request.key = std::move(sealed.key);
   request.stdin_bytes = std::move(run.arguments.stdin_text);
   if (!run.arguments.session.empty()) request.session = executors::SessionKey{run.principal, run.arguments.session};
+  request.stdin_live = static_cast<bool>(run.read_input);
   request.session_start = run.arguments.session_start;
   request.limits = policy.run_limits();
   if (run.arguments.timeout) request.limits.timeout = std::min(request.limits.timeout, *run.arguments.timeout);
@@ -62,7 +63,8 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, st
           .env = run.arguments.env,
           .cwd = run.arguments.cwd,
           .policy = policy.to_json(),
-          .deps = std::move(packages)};
+          .deps = std::move(packages),
+          .file_name = run.file_name};
 }
 
 // A call that brings its own filesystem block sees less of the same tree.
@@ -91,7 +93,7 @@ io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& wo
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
   const json::object& arguments = recorded.call().args.as_object();
   const authority::Caller& caller = recorded.call().caller;
-  CodeRun run{language, read_code_arguments(arguments, language), caller.principal, caller.session_id, {}, &context};
+  CodeRun run{.language = language, .arguments = read_code_arguments(arguments, language), .principal = caller.principal, .client_session = caller.session_id, .context = &context};
   if (run.arguments.executor == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);
@@ -160,12 +162,13 @@ io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded
   RELAY_CO_TRY(SealedRun sealed, co_await seal(world, run, narrowed.policy, network, observer));
   RELAY_CO_TRY(const OpenServers servers, OpenServers::open(world, recorded, run));
   auto host = std::make_shared<RunHost>(world.pool, std::move(tree), std::move(network), servers.servers());
+  host->set_input(run.read_input);
   executors::RunRequest request = make_request(world, std::move(sealed), std::move(run), narrowed.policy);
   request.servers = servers.listing();
   FinishedRun finished;
   finished.run_id = request.run_id;
   finished.notes = std::move(narrowed.notes);
-  RELAY_CO_TRY(finished.outcome, co_await world.local.run(std::move(request), host, observer));
+  RELAY_CO_TRY(finished.outcome, co_await world.local.run(recorded, std::move(request), host, observer));
   if (!finished.outcome.session_note.empty()) finished.notes.push_back(finished.outcome.session_note);
   RELAY_CO_TRY(finished.artifacts, co_await host->artifacts());
   finished.displayed = host->take_displayed();

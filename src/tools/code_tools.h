@@ -47,8 +47,11 @@ struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
   std::string principal;            // whose named sessions and workspace
+  std::string file_name = {};       // of the script, for traces; empty: main.js or main.py
   std::string client_session = {};  // the MCP session, which may have a workspace of its own
   std::optional<SealedRun> sealed = {};  // instead of code and packages; its policy is the override
+  /// More standard input, when the guest has read what came with the run: blocks on the pool, "" at the end. May be empty.
+  std::function<Result<std::string>()> read_input = {};
   mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 

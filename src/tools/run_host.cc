@@ -54,12 +54,20 @@ io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream&) {
   if (vfs::GuestFiles::handles(call.op)) co_return co_await file_call(std::move(call));
   if (call.op == "fetch" || call.op.starts_with("fetch.")) co_return co_await network_->call(std::move(call));
   if (call.op == "display") co_return co_await display(std::move(call));
-  if (call.op == "input") {
-    json::object end{{"eof", true}};
-    co_return HostReply{.result = std::move(end), .body = {}, .failure = {}};
-  }
+  if (call.op == "input") co_return co_await input();
   if (codemode::RunServers::handles(call.op)) co_return co_await mcp_call(std::move(call));
   co_return failure("ValidationError", fmt::format("unknown operation \"{}\"", utf8_prefix(call.op, 64)));
+}
+
+io::Task<HostReply> RunHost::input() {
+  std::string piece;
+  if (read_input_) {
+    auto read = co_await pool_.run(read_input_);
+    if (!read) co_return failure(std::string(read.error().face().type), read.error().message);
+    piece = std::move(*read);
+  }
+  json::object result{{"eof", piece.empty()}};
+  co_return HostReply{.result = std::move(result), .body = std::move(piece), .failure = {}};
 }
 
 io::Task<HostReply> RunHost::file_call(HostCall call) {

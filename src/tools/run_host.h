@@ -3,6 +3,7 @@
 // It lives as long as anything of the run does: a call that is still on a pool thread when the run ends finds its host alive.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -36,6 +37,8 @@ class RunHost final : public executors::HostCalls {
         servers_(std::move(servers)) {}
 
   io::Task<executors::HostReply> call(executors::HostCall call, executors::HostStream& stream) override;
+  /// Where more standard input comes from; it may block, on the pool. Without it the input ends with what came with the run.
+  void set_input(std::function<Result<std::string>()> read) { read_input_ = std::move(read); }
 
   /// The files under /out that this run wrote and that are still there, by path.
   io::Task<std::vector<Artifact>> artifacts();
@@ -45,6 +48,7 @@ class RunHost final : public executors::HostCalls {
  private:
   io::Task<executors::HostReply> file_call(executors::HostCall call);
   io::Task<executors::HostReply> display(executors::HostCall call);
+  io::Task<executors::HostReply> input();
   io::Task<executors::HostReply> mcp_call(executors::HostCall call);
   void note_output(std::string_view path);
 
@@ -53,6 +57,7 @@ class RunHost final : public executors::HostCalls {
   std::shared_ptr<vfs::GuestFiles> files_;
   std::shared_ptr<RunNetwork> network_;
   std::shared_ptr<codemode::RunServers> servers_;
+  std::function<Result<std::string>()> read_input_;
   std::set<std::string, std::less<>> outputs_;
   std::vector<protocol::Content> displayed_;
   std::size_t displayed_bytes_ = 0;

@@ -1,7 +1,8 @@
 // fetch and its Python faces through the guarded client: bodies that stream both ways, walls that hold, refusals on record.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -247,4 +248,49 @@ test('a run that only asks for what it may not have does not fill the log', asyn
   assert.equal(value, 250);
   assert.equal(await metric(server, 'relay_fetch_refusals_total{what="url"}'), 250);
   assert.equal((await refusals(server, 100)).length, 100);
+});
+
+// The pure Python packages of this machine, where it has them: a run sees them as files, like a layer's.
+function sitePackages() {
+  try {
+    const find = 'import os, requests; print(os.path.dirname(os.path.dirname(requests.__file__)))';
+    const site = execFileSync('python3', ['-c', find], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return existsSync(join(site, 'urllib3/contrib/emscripten/response.py')) ? site : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+test('requests and urllib3 stream both ways', async (t) => {
+  const site = sitePackages();
+  if (!site) return t.skip("this machine's python3 has no requests with a urllib3 for WebAssembly");
+  const received = [];
+  const slow = pieces().handler;
+  const port = await peer(t, async (asked, answer) => {
+    if (asked.url === '/received') return answer.end(String(received.length));
+    if (asked.url !== '/upload') return slow(asked, answer);
+    for await (const chunk of asked) received.push(String(chunk));
+    return answer.end(received.join('|'));
+  });
+  const server = await serve(t, { config: { ...loopback(), mounts: [{ name: 'site', path: site }] } });
+  const { value, stderr, error } = await runPy(server, `
+import sys, time
+sys.path.insert(0, "/host/site")
+import requests, urllib3
+base = "http://localhost:${port}"
+seen = []
+with requests.get(base + "/slow", stream=True) as response:
+    for chunk in response.iter_content(4):
+        seen.append(chunk.decode())
+        if len(seen) < 4:
+            requests.get(base + "/next")   # the server goes on only now
+def upload():
+    for i in range(3):
+        yield f"piece {i}".encode()
+        while requests.get(base + "/received").text != str(i + 1):   # nobody gathers the pieces
+            time.sleep(0.01)
+answer = requests.post(base + "/upload", data=upload())
+plain = urllib3.request("GET", base + "/received")
+[seen, answer.text, plain.data.decode(), requests.post(base + "/upload", json={"a": 1}).text]`);
+  assert.deepEqual(value, [['one ', 'two ', 'thre', 'e'], 'piece 0|piece 1|piece 2', '3', 'piece 0|piece 1|piece 2|{"a": 1}'], stderr + JSON.stringify(error));
 });

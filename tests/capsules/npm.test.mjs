@@ -126,11 +126,11 @@ test('with --sourcemaps a trace through a package names its own files and lines'
   const mapped = await run('relay', ['capsule', 'build', 'main.mjs', '--npm', 'csv-parse@5.6.0', '--sourcemaps', '-o', 'mapped'], { cwd, seconds: 200 });
   assert.equal(mapped.code, 0, mapped.stderr);
   const without = await run('relay', ['capsule', 'run', 'plain'], { cwd, seconds: 120 });
-  assert.ok(without.stderr.includes('main.js:3:'), without.stderr);
+  assert.ok(without.stderr.includes('main.mjs:3:'), without.stderr);
   assert.ok(!without.stderr.includes('node_modules/csv-parse'), without.stderr);
   const { code, stderr } = await run('relay', ['capsule', 'run', 'mapped'], { cwd, seconds: 120 });
   assert.equal(code, 1);
-  assert.ok(stderr.includes('main.js:3:'), `the program's own line: ${stderr}`);
+  assert.ok(stderr.includes('main.mjs:3:'), `the program's own line: ${stderr}`);
   const frame = /node_modules\/csv-parse\/(\S+?):(\d+):(\d+)/.exec(stderr);
   assert.ok(frame, stderr);
   assert.ok(!stderr.includes('/deps/bundle.mjs'), stderr);

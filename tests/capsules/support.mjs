@@ -1,11 +1,12 @@
 // What the tests of dependencies and network share: tools that are watched, servers that are started again, loopback peers.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { callTool } from '../mcp.mjs';
-import { atEnd, start } from '../program.mjs';
+import { atEnd, start, temporaryDirectory } from '../program.mjs';
 
 // Time is not what these tests are about, and installing takes some.
 export const patient = { policy: { limits: { timeoutMs: 300_000 } } };
@@ -65,3 +66,29 @@ export async function peer(t, handler) {
 export const loopback = (extra = {}) => ({
   policy: { limits: { timeoutMs: 120_000 }, network: { allowedDomains: ['localhost'], blockPrivateRanges: false, ...extra } },
 });
+
+// A registry on loopback with packages that the test writes: {"name": {"file.js": text}}. All are version 1.0.0.
+export async function registry(t, packages) {
+  const tarballs = {};
+  for (const [name, files] of Object.entries(packages)) {
+    const directory = temporaryDirectory(t);
+    mkdirSync(join(directory, 'package'));
+    const manifest = { name, version: '1.0.0', main: 'index.js' };
+    for (const [file, text] of Object.entries({ 'package.json': JSON.stringify(manifest), ...files })) {
+      mkdirSync(dirname(join(directory, 'package', file)), { recursive: true });
+      writeFileSync(join(directory, 'package', file), text);
+    }
+    tarballs[name] = execFileSync('tar', ['-cz', '-C', directory, 'package']);
+  }
+  let url;
+  const port = await peer(t, (request, answer) => {
+    const name = request.url.slice(1).split('/')[0];
+    if (!tarballs[name]) return answer.writeHead(404).end('{}');
+    if (request.url.endsWith('.tgz')) return answer.end(tarballs[name]);
+    const integrity = `sha512-${createHash('sha512').update(tarballs[name]).digest('base64')}`;
+    const version = { name, version: '1.0.0', main: 'index.js', dist: { tarball: `${url}/${name}/-/${name}-1.0.0.tgz`, integrity } };
+    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }));
+  });
+  url = `http://127.0.0.1:${port}`;
+  return { env: { npm_config_registry: url, npm_config_cache: temporaryDirectory(t) } };
+}

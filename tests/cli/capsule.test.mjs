@@ -99,7 +99,13 @@ test('what cannot be done exits 2 and says why', async (t) => {
     [['build', 'gone.js'], /gone\.js/],
     [['build', 'main.js', '--env', 'nonsense', '-o', 'x'], /NAME=VALUE/],
     [['build', 'main.js', '--npm', 'file:../x', '-o', 'x'], /file:/],
-    [['run', 'empty'], /capsule\.json/],
+    [['build', 'made', '-o', 'x'], /\.js, \.mjs or \.py/],
+    [['build'], /script is required/],
+    [['run', 'empty'], /empty is no capsule: it has no capsule\.json/],
+    [['verify', 'empty'], /empty is no capsule: it has no capsule\.json/],
+    [['inspect', 'gone'], /there is no gone: name a directory/],
+    [['verify', 'main.js'], /main\.js is no capsule/],
+    [['verify'], /capsule is required/],
     [['run', 'f'.repeat(64)], /capsule\.json/],
   ]) {
     const { code, stderr } = await capsule(...args);

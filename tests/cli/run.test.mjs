@@ -1,9 +1,9 @@
 // `relay run`: one script in a fresh sandbox, used like an interpreter.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { run, temporaryDirectory } from '../program.mjs';
+import { run, start, temporaryDirectory, until } from '../program.mjs';
 
 // what · file name · script · arguments · stdin · expected
 const scripts = [
@@ -47,4 +47,86 @@ test('relay run says what is wrong with a script it cannot run', async (t) => {
     assert.ok(code > 0);
     assert.ok(stderr.includes(name), stderr);
   }
+});
+
+test('relay run: what is typed wrong is said in one line, with exit code 2', async (t) => {
+  const cwd = temporaryDirectory(t);
+  mkdirSync(join(cwd, 'folder.js'));
+  writeFileSync(join(cwd, 'script'), 'print(1)');
+  writeFileSync(join(cwd, 'a.js'), '1');
+  for (const [args, says] of [
+    [['absent.js'], /^relay: .*cannot read absent\.js: No such file or directory\n$/],
+    [['folder.js'], /^relay: .*folder\.js is a directory; name a script\n$/],
+    [['script'], /^relay: .*--language js or --language py says what it is\n$/],
+    [['--language', 'rb', 'script'], /--language: rb not in \{js,py\}/],
+    [['--timeout', 'soon', 'a.js'], /--timeout/],
+    [['--timout', '5', 'a.js'], /--timout/],
+    [['--timeout', '-5', 'a.js'], /timeoutMs/],
+    [['--mem', '0', 'a.js'], /memMb/],
+    [['--policy', 'lenient', 'a.js'], /policy\.mode/],
+    [[], /script is required/],
+  ]) {
+    const { code, stdout, stderr } = await run('relay', ['run', ...args], { cwd });
+    assert.match(stderr, says, args.join(' '));
+    assert.equal(stdout, '', args.join(' '));
+    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+  }
+});
+
+test('relay run: everything after the script is its own, and traces name it as the user does', async (t) => {
+  const cwd = temporaryDirectory(t);
+  writeFileSync(join(cwd, 'args.js'), 'console.log(process.argv.slice(2).join(" "))');
+  const args = ['--help', '--timeout', '5', '-c', '--', '-x', '', '--mem=1'];
+  assert.equal((await run('relay', ['run', '--timeout', '20000', 'args.js', ...args], { cwd })).stdout, `${args.join(' ')}\n`);
+  assert.equal((await run('relay', ['run', '--mem=100', '--', 'args.js', 'a'], { cwd })).stdout, 'a\n');
+  writeFileSync(join(cwd, 'my-tool.mjs'), '\nthrow new Error("here")');
+  assert.match((await run('relay', ['run', 'my-tool.mjs'], { cwd })).stderr, /at my-tool\.mjs:2:\d+/);
+  writeFileSync(join(cwd, 'my_tool.py'), '\n1 / 0');
+  assert.match((await run('relay', ['run', 'my_tool.py'], { cwd })).stderr, /File "my_tool\.py", line 2/);
+  writeFileSync(join(cwd, 'odd (name).js'), 'throw new Error("there")');
+  assert.match((await run('relay', ['run', 'odd (name).js'], { cwd })).stderr, /at main\.js:1:\d+/);
+});
+
+test('relay run --help names the exit codes', async (t) => {
+  const { code, stdout } = await run('relay', ['run', '--help'], { cwd: temporaryDirectory(t) });
+  assert.equal(code, 0);
+  for (const part of ['FILE', '--language', '--timeout', '--mem', '--policy', '124', '137']) assert.ok(stdout.includes(part), `${part} in ${stdout}`);
+});
+
+test('relay run: a script without a name, or from stdin, in the language that is asked for', async (t) => {
+  const cwd = temporaryDirectory(t);
+  writeFileSync(join(cwd, 'script'), 'import sys\nprint("python", sys.argv[1:])');
+  const { code, stdout } = await run('relay', ['run', '-l', 'py', 'script', 'x'], { cwd });
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: "python ['x']\n" });
+  assert.equal((await run('relay', ['run', '-'], { cwd, input: 'console.log("js", process.argv.length)' })).stdout, 'js 2\n');
+  assert.equal((await run('relay', ['run', '-l', 'py', '-'], { cwd, input: 'print("py")' })).stdout, 'py\n');
+});
+
+test('relay run: a script starts while its stdin is still open, and reads what comes', async (t) => {
+  const cwd = temporaryDirectory(t);
+  writeFileSync(join(cwd, 'a.py'), 'print("first", flush=True)\nprint("got", input())');
+  writeFileSync(join(cwd, 'b.js'), 'console.log("never asks")');
+  const silent = start(t, 'relay', ['run', 'b.js'], { cwd, input: 'pipe' });
+  assert.deepEqual(await silent.exit, { code: 0, signal: null });
+  assert.equal(silent.stdout, 'never asks\n');
+  const asked = start(t, 'relay', ['run', 'a.py'], { cwd, input: 'pipe' });
+  await until('the first line', () => asked.stdout === 'first\n', { seconds: 60 });
+  asked.child.stdin.write('a line\nand more\n');
+  assert.deepEqual(await asked.exit, { code: 0, signal: null });
+  assert.equal(asked.stdout, 'first\ngot a line\n');
+});
+
+test('relay run: more stdin than one message holds, piece by piece', async (t) => {
+  const cwd = temporaryDirectory(t);
+  writeFileSync(join(cwd, 'count.js'), 'let bytes = 0; for await (const chunk of process.stdin) bytes += chunk.length; console.log(bytes)');
+  const { code, stdout, stderr } = await run('relay', ['run', 'count.js'], { cwd, input: Buffer.alloc(20_000_000, 'x') });
+  assert.deepEqual([code, stdout], [0, '20000000\n'], stderr);
+});
+
+test('relay run --mem ends a greedy script with 137', async (t) => {
+  const cwd = temporaryDirectory(t);
+  writeFileSync(join(cwd, 'a.js'), 'console.log("begun"); const kept = []; for (;;) kept.push(new Uint8Array(1e6).fill(1));');
+  const { code, stdout, stderr } = await run('relay', ['run', '--mem', '64', 'a.js'], { cwd });
+  assert.equal(stdout, 'begun\n');
+  assert.ok(code === 137 || (code === 1 && /memory/i.test(stderr)), `${code}: ${stderr}`);
 });

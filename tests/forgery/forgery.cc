@@ -5,6 +5,9 @@
 #ifdef WITH_JOURNAL
 #include "audit/journal.h"
 #endif
+#ifdef WITH_EXECUTOR
+#include "executors/local_executor.h"
+#endif
 
 using namespace relay;
 
@@ -61,6 +64,24 @@ policy::Confirmed forge(const Sha256& digest) {
 #ifdef EXECUTE_UNRECORDED
 int run(const authority::Grant& grant) {
   return execute(grant);
+}
+#endif
+
+#ifdef RUN_RECORDED
+io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Recorded& recorded, executors::RunRequest request, executors::RunObserver& observer) {
+  return local.run(recorded, std::move(request), nullptr, observer);
+}
+#endif
+
+#ifdef RUN_UNRECORDED
+io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, executors::RunRequest request, executors::RunObserver& observer) {
+  return local.run(std::move(request), nullptr, observer);
+}
+#endif
+
+#ifdef RUN_GRANTED
+io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Grant& grant, executors::RunRequest request, executors::RunObserver& observer) {
+  return local.run(grant, std::move(request), nullptr, observer);
 }
 #endif
 

@@ -110,6 +110,27 @@ std::string exhausts_memory() {
   return "ok";
 }
 
+// Shared pages are nobody's data: RLIMIT_DATA does not count them.
+std::string exhausts_shared_memory() {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  void* const block = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) return verdict(-1);
+  std::memset(block, 1, kBytes);
+  return "ok";
+}
+
+// Reading costs no page of one's own, but the kernel needs a table for every 2 MiB that are looked at.
+std::string exhausts_page_tables() {
+  constexpr std::size_t kTable = 2 << 20;
+  constexpr std::size_t kStep = std::size_t{1} << 30;
+  for (std::size_t got = 0; got < (std::size_t{256} << 30); got += kStep) {
+    const auto* const block = static_cast<const volatile char*>(::mmap(nullptr, kStep, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (block == MAP_FAILED) return verdict(-1) + (got <= (std::size_t{6} << 30) ? " within its limit" : " too late");
+    for (std::size_t at = 0; at < kStep; at += kTable) (void)block[at];
+  }
+  return "ok";
+}
+
 std::string exhausts_descriptors() {
   for (int copies = 0; copies < 100'000; ++copies)
     if (::dup(0) < 0) return verdict(-1) + (copies == 0 ? " at once" : " after some");
@@ -212,6 +233,8 @@ const std::map<std::string, Attempt>& attempts() {
       {"set_host_name", [] { return verdict(::sethostname("probe", 5)); }},
       {"become_dumpable", [] { return verdict(::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }},
       {"exhaust_memory", exhausts_memory},
+      {"exhaust_shared_memory", exhausts_shared_memory},
+      {"exhaust_page_tables", exhausts_page_tables},
       {"exhaust_descriptors", exhausts_descriptors},
       {"spin", spins},
       {"raise_limits", raises_its_limits},

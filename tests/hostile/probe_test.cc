@@ -1,7 +1,11 @@
 // The kernel's walls alone: native code inside them, with no WebAssembly around it. Each row says what is tried and how it
 // must end, with the system call filter and, in the second column, without it: the walls behind it have to hold too.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "attempts.h"
@@ -62,6 +66,8 @@ constexpr Row kRows[] = {
     {"set_host_name", kKilled, "refused EPERM"},
     {"become_dumpable", kKilled, nullptr},
     {"exhaust_memory", "refused ENOMEM within its limit", "refused ENOMEM within its limit"},
+    {"exhaust_shared_memory", kKilled, "ok"},  // no rlimit sees it; a control group does, below
+    {"exhaust_page_tables", "refused ENOMEM within its limit", "refused ENOMEM within its limit"},
     {"exhaust_descriptors", kKilled, "refused EMFILE at once"},
     {"raise_limits", "refused EPERM", "refused EPERM"},
     {"limit_zygote", kKilled, nullptr},
@@ -107,6 +113,65 @@ TEST(ProbeTable, NamesEveryAttempt) {
   std::set<std::string> named{"spin", "kill_everybody"};
   for (const Row& row : kRows) named.insert(row.attempt);
   for (const auto& [name, attempt] : attempts()) EXPECT_TRUE(named.contains(name)) << name;
+}
+
+// The group around all children of one zygote, where the machine lets us make one.
+class ProbeGroup : public testing::Test {
+ protected:
+  void SetUp() override {
+    site_ = sandbox::prepare_group_site(sandbox::find_group_site("auto"));
+    if (site_.version == sandbox::GroupVersion::none) GTEST_SKIP() << "no control group is delegated here: " << site_.reason;
+  }
+  [[nodiscard]] executors::LocalConfig grouped(std::size_t memory_mb, const char* walls = "with-filter") const {
+    executors::LocalConfig with = config(walls);
+    with.groups = site_;
+    with.group_memory_bytes = memory_mb * limits::kMiB;
+    return with;
+  }
+  sandbox::GroupSite site_;
+};
+
+TEST_F(ProbeGroup, StandsAroundTheZygoteAndItsChildren) {
+  LocalRuns runs(grouped(512));
+  EXPECT_EQ(verdict_of(runs, "count_descriptors"), "ok 1");
+  const executors::ZygoteStatus zygote = runs.executor->status().runtimes.front().zygote;
+  EXPECT_EQ(zygote.group, name_of(site_.version));
+  EXPECT_EQ(zygote.walls.front(), "control_group");
+  EXPECT_GT(zygote.group_memory_bytes, 512 * limits::kMiB);
+  std::ifstream procs(zygote.group_directories.front() + "/cgroup.procs");
+  EXPECT_GE(std::distance(std::istream_iterator<int>(procs), {}), 3) << "the outer process, the zygote, a waiting child";
+}
+
+TEST_F(ProbeGroup, EndsARunThatItsOwnLimitDoesNotSee) {
+  LocalRuns runs(grouped(128, "without-filter"));
+  EXPECT_THAT(verdict_of(runs, "exhaust_shared_memory"), testing::StartsWith("MemoryLimitExceeded"));
+  EXPECT_EQ(verdict_of(runs, "count_descriptors"), "ok 1") << "the zygote serves the next run";
+  EXPECT_EQ(runs.executor->status().runtimes.front().zygote.starts, 1U) << "and is still the first one";
+}
+
+TEST_F(ProbeGroup, LimitsWhatRunsUseTogether) {
+  LocalRuns runs(grouped(32));
+  EXPECT_THAT(verdict_of(runs, "exhaust_memory"), testing::StartsWith("MemoryLimitExceeded")) << "its own limit is twice that";
+  EXPECT_EQ(verdict_of(runs, "count_descriptors"), "ok 1");
+  EXPECT_EQ(runs.executor->status().runtimes.front().zygote.starts, 1U);
+}
+
+TEST_F(ProbeGroup, IsGoneWithTheExecutor) {
+  std::vector<std::string> directories;
+  {
+    LocalRuns runs(grouped(512));
+    EXPECT_EQ(verdict_of(runs, "count_descriptors"), "ok 1");
+    directories = runs.executor->status().runtimes.front().zygote.group_directories;
+    ASSERT_FALSE(directories.empty());
+  }
+  for (const std::string& directory : directories) EXPECT_FALSE(std::filesystem::exists(directory)) << directory;
+}
+
+TEST(ProbeGroupMissing, APlaceThatTheConfigurationNamesHasToBeThere) {
+  executors::LocalConfig named = config("with-filter");
+  named.groups = sandbox::find_group_site("/nowhere");
+  LocalRuns runs(named);
+  EXPECT_THAT(verdict_of(runs, "count_descriptors"), testing::HasSubstr("wall control_group: /nowhere is not a control group"));
 }
 
 TEST(ProbeTime, SpinningNativeCodeIsEndedAtTheDeadline) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callTool } from '../mcp.mjs';
-import { run, until } from '../program.mjs';
+import { configured, run, start, until } from '../program.mjs';
 import { Killer } from './killer.mjs';
 import { assertNoLeak, observe } from './observation.mjs';
 import { Traffic } from './traffic.mjs';
@@ -22,7 +22,7 @@ export async function inARow(server, count, tool = 'run_js') {
   traffic.assertClean();
   const after = await observe(server);
   await assertNoLeak(server, before, after, { growthMb: 16 });
-  return { done: traffic.done, before, after };
+  return { done: traffic.done, failed: traffic.failures.length, before, after };
 }
 
 export async function steady(server, { seconds, clients }) {
@@ -36,7 +36,7 @@ export async function steady(server, { seconds, clients }) {
   traffic.assertClean();
   const after = await observe(server);
   await assertNoLeak(server, before, after, { growthMb: 16 });
-  return { done: traffic.done, before, after };
+  return { done: traffic.done, failed: traffic.failures.length, before, after };
 }
 
 // Calls may fail shortly after a kill, and only then; afterwards every tool works again and nothing is left over.
@@ -45,14 +45,14 @@ export async function underFire(server, { seconds, clients, kills }) {
   const before = await observe(server);
   const traffic = new Traffic(server.endpoint, { mayFail: () => killer.recent }).start(clients);
   killer.start(server.pid, { times: kills, withinMs: seconds * 1000 });
-  await sleep(seconds * 1000);
+  await Promise.all([sleep(seconds * 1000), killer.finished]);
   await killer.stop();
   await traffic.stop();
   traffic.assertClean();
   await until('both languages to work again', async () => warmUp(server).then(() => true, () => false), { seconds: 60, every: 500 });
   const after = await observe(server);
   await assertNoLeak(server, before, after, { growthMb: 24 });
-  return { done: traffic.done, excused: traffic.excused, kills: killer.kills, before, after };
+  return { done: traffic.done, failed: traffic.failures.length + traffic.excused, excused: traffic.excused, kills: killer.kills, before, after };
 }
 
 export async function stopAndVerify(server) {
@@ -60,6 +60,7 @@ export async function stopAndVerify(server) {
   await server.assertNothingLeft();
   const verdict = await run('relay', ['audit', 'verify', '-c', server.file], { cwd: server.cwd });
   assert.equal(verdict.code, 0, verdict.stdout + verdict.stderr);
+  return verdict.stdout.trim().replace(/^OK\s+\S+: /, '');
 }
 
 // relay itself is killed under load, again and again on the same state. A write may be cut by the kill; the next start
@@ -75,5 +76,15 @@ export async function killRelay(makeServer, { times, clients }) {
   }
   const last = await makeServer();
   await callTool(last.endpoint, 'run_js', { code: '1' });
-  await stopAndVerify(last);
+  return stopAndVerify(last);
+}
+
+// What makes servers one after the other on the same state.
+export function sameState(t) {
+  const { cwd, file } = configured(t, config);
+  return async () => {
+    const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open', '--no-ui'], { cwd });
+    const { url } = await server.waitForLog('listening', { seconds: 60 });
+    return Object.assign(server, { cwd, file, url, endpoint: `${url}/mcp` });
+  };
 }

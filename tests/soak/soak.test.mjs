@@ -1,7 +1,7 @@
 // One minute of the soak: enough to catch a leak per call, a lost child, a zygote that does not come back.
 import { test } from 'node:test';
-import { configured, serve, start } from '../program.mjs';
-import { config, inARow, killRelay, steady, stopAndVerify, underFire, warmUp } from './soak.mjs';
+import { serve } from '../program.mjs';
+import { config, inARow, killRelay, sameState, steady, stopAndVerify, underFire, warmUp } from './soak.mjs';
 
 test('soak: 300 runs in a row and 20 s of 8 clients leave nothing behind', async (t) => {
   const server = await serve(t, { config });
@@ -19,11 +19,5 @@ test('soak: 20 kills of zygotes and sandboxes under load, and everything works a
 });
 
 test('soak: relay killed under load leaves no orphan, and the audit chain holds', async (t) => {
-  const { cwd, file } = configured(t, config);
-  const makeServer = async () => {
-    const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open', '--no-ui'], { cwd });
-    const { url } = await server.waitForLog('listening', { seconds: 60 });
-    return Object.assign(server, { cwd, file, url, endpoint: `${url}/mcp` });
-  };
-  await killRelay(makeServer, { times: 4, clients: 4 });
+  await killRelay(sameState(t), { times: 4, clients: 4 });
 });

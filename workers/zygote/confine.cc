@@ -28,7 +28,7 @@ Result<void> confine_zygote(const sandbox::LaunchPlan& plan) {
 Result<ChildWalls> prepare_child_walls(const sandbox::LaunchPlan& plan) {
   ChildWalls walls;
   walls.plan = plan;
-  RELAY_TRY(walls.base_bytes, data_bytes_now());
+  RELAY_TRY(walls.base, memory_now());
   RELAY_TRY(walls.filter, sandbox::SystemCallFilter::compile(plan.filter));
   return walls;
 }
@@ -54,7 +54,7 @@ Result<void> confine_child(const ChildWalls& walls, int socket) {
   RELAY_CHECK(sandbox::die_with_parent());
   reset_signals();
   if (has(walls.plan, Wall::own_socket_only)) RELAY_CHECK(keep_only(socket));
-  if (has(walls.plan, Wall::resource_limits)) RELAY_CHECK(sandbox::set_resource_limits(walls.plan.limits, walls.base_bytes));
+  if (has(walls.plan, Wall::resource_limits)) RELAY_CHECK(sandbox::set_resource_limits(walls.plan.limits, walls.base));
   if (has(walls.plan, Wall::system_call_filter)) RELAY_CHECK(walls.filter.load());
   return {};
 }
@@ -65,7 +65,7 @@ Result<void> limit_run(const ChildWalls& walls, std::string_view start_header) {
   if (!wanted) return {};
   if (const auto mem_mb = json::find_int(*wanted, "memMb"); mem_mb && *mem_mb > 0) {
     const std::size_t memory = std::min(static_cast<std::size_t>(*mem_mb) * limits::kMiB, walls.plan.limits.memory_bytes);
-    RELAY_CHECK(sandbox::lower_memory_limit(walls.base_bytes + memory));
+    RELAY_CHECK(sandbox::lower_memory_limit(walls.base.data_bytes + memory));
   }
   if (const auto cpu_ms = json::find_int(*wanted, "cpuMs"); cpu_ms && *cpu_ms > 0)
     RELAY_CHECK(sandbox::set_cpu_budget(std::chrono::milliseconds(*cpu_ms)));

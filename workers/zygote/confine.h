@@ -3,11 +3,11 @@
 // Both stop at the first wall that cannot be built; the message names it. What stands afterwards is exactly the plan.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include "base/result.h"
 #include "sandbox/launch_plan.h"
+#include "sandbox/resource_limits.h"
 #include "sandbox/system_calls.h"
 
 namespace relay::zygote {
@@ -23,7 +23,7 @@ Result<void> confine_zygote(const sandbox::LaunchPlan& plan);
 struct ChildWalls {
   sandbox::LaunchPlan plan;
   sandbox::SystemCallFilter filter;
-  std::size_t base_bytes = 0;  // private memory at the time of the fork
+  sandbox::MemoryBase base;  // at the time of the fork
 };
 
 /// Measures and compiles; called before confine_zygote takes /proc away.

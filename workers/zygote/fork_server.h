@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "kill_order.h"
 
 namespace relay::zygote {
 
@@ -20,7 +21,7 @@ class ForkServer {
   /// Runs in the child with the run socket, and never returns.
   using Serve = std::function<void(int socket)>;
 
-  ForkServer(int control, Serve serve) : control_(control), serve_(std::move(serve)) {}
+  ForkServer(int control, const KillOrder& kill_order, Serve serve) : control_(control), kill_order_(kill_order), serve_(std::move(serve)) {}
 
   /// Says `ready`, then serves until relay hangs up.
   Result<void> run(json::object ready);
@@ -32,6 +33,7 @@ class ForkServer {
   Result<void> say(const json::object& message, int fd = -1);
 
   int control_;
+  const KillOrder& kill_order_;
   Serve serve_;
   std::map<pid_t, std::int64_t> children_;
 };

@@ -13,11 +13,15 @@ double touched_mb() {
   return static_cast<double>(usage.ru_minflt) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1024.0 / 1024.0;
 }
 
-Result<std::size_t> data_bytes_now() {
+Result<sandbox::MemoryBase> memory_now() {
+  sandbox::MemoryBase now;
   std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmData:")) return std::stoul(line.substr(7)) * 1024;
-  return fail(unavailable("cannot read VmData from /proc/self/status"));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmData:")) now.data_bytes = std::stoul(line.substr(7)) * 1024;
+    if (line.starts_with("VmSize:")) now.address_bytes = std::stoul(line.substr(7)) * 1024;
+  }
+  if (now.data_bytes == 0 || now.address_bytes == 0) return fail(unavailable("cannot read VmData and VmSize from /proc/self/status"));
+  return now;
 }
 
 }  // namespace relay::zygote

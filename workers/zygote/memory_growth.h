@@ -1,9 +1,8 @@
 // What a child uses beyond what it shares with its zygote, and the limit on it.
 #pragma once
 
-#include <cstddef>
-
 #include "base/result.h"
+#include "sandbox/resource_limits.h"
 
 namespace relay::zygote {
 
@@ -12,7 +11,7 @@ namespace relay::zygote {
 /// that were given back and touched again count twice.
 double touched_mb();
 
-/// Bytes of private writable memory that count against RLIMIT_DATA, as the kernel sees them now. Reads /proc: zygote only.
-Result<std::size_t> data_bytes_now();
+/// What counts against RLIMIT_DATA and RLIMIT_AS, as the kernel sees it now. Reads /proc: zygote only.
+Result<sandbox::MemoryBase> memory_now();
 
 }  // namespace relay::zygote

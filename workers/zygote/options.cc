@@ -7,7 +7,7 @@
 namespace relay::zygote {
 
 constexpr std::string_view kUsage =
-    "usage: relay-zygote js|py --runtime-dir DIR [--walls=full|reduced] [--make-cache | --print-plan]; relay starts it";
+    "usage: relay-zygote js|py --runtime-dir DIR [--walls=full|reduced] [--cgroup DIR]… [--make-cache | --print-plan]; relay starts it";
 
 Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
@@ -17,6 +17,8 @@ Result<Options> parse_options(int argc, const char* const* argv) {
       options.kind = word;
     } else if (word == "--runtime-dir" && i + 1 < argc) {
       options.runtime_dir = argv[++i];
+    } else if (word == "--cgroup" && i + 1 < argc) {
+      options.groups.emplace_back(argv[++i]);
     } else if (word == "--make-cache") {
       options.mode = Mode::make_cache;
     } else if (word == "--print-plan") {

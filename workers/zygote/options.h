@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "sandbox/launch_plan.h"
@@ -19,6 +20,7 @@ struct Options {
   std::string runtime_dir;
   Mode mode = Mode::serve;
   sandbox::WallLevel level = sandbox::WallLevel::full;
+  std::vector<std::string> groups;  // directories of the control groups to join
 };
 
 Result<Options> parse_options(int argc, const char* const* argv);

@@ -13,6 +13,8 @@
 #include "fork_pages.h"
 #include "fork_server.h"
 #include "hot_pages.h"
+#include "kill_order.h"
+#include "sandbox/control_group.h"
 #include "sandbox/namespaces.h"
 #include "signature.h"
 
@@ -67,8 +69,9 @@ Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan,
   RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
   RELAY_TRY(const HotPages pages, HotPages::learn([&engine] { return engine->rehearse(); }));
   RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
+  RELAY_TRY(const KillOrder kill_order, KillOrder::open());
   RELAY_CHECK(confine_zygote(plan));
-  ForkServer server(kControlSocket, [&](int socket) { serve_child(*engine, walls, pages, socket); });
+  ForkServer server(kControlSocket, kill_order, [&](int socket) { serve_child(*engine, walls, pages, socket); });
   return server.run(ready_message(plan, ms_since(begin)));
 }
 
@@ -97,9 +100,11 @@ sandbox::LaunchPlan choose_zygote_plan(const Options& options) {
 int run_worker(int argc, const char* const* argv, const BootEngine& boot, const ChoosePlan& choose) {
   const Result<Options> options = parse_options(argc, argv);
   if (!options) return report(fail(options.error()));
-  const sandbox::LaunchPlan plan = choose(*options);
+  sandbox::LaunchPlan plan = choose(*options);
+  if (!options->groups.empty()) plan.walls.insert(plan.walls.begin(), sandbox::Wall::control_group);
   if (options->mode == Mode::print_plan) return std::puts(json::write_pretty(to_json(plan)).c_str()) < 0;
   if (options->mode == Mode::make_cache) return report(run_zygote(*options, plan, boot));
+  if (const Result<void> joined = sandbox::join_groups(options->groups); !joined) return report(joined);
   const Result<pid_t> inner = sandbox::fork_into_namespaces(plan);
   if (!inner) return report(fail(inner.error()));
   if (*inner > 0) return wait_for(*inner);

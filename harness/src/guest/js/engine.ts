@@ -46,6 +46,7 @@ export class Engine {
       moduleLoader: { normalize: (base, specifier) => hooks.normalize(base, specifier), load: (path) => hooks.load(path) },
       wasi: (memory) => wasiOf(memory, hooks),
     });
+    keepHostStacksOut(vm);
     const install = vm.evalCode(parts.preludeSource, "relay:prelude");
     const functions = vm.newObject();
     for (const [name, fn] of Object.entries(bridgeOf(vm, bridge))) functions.setProp(name, fn);
@@ -135,6 +136,15 @@ function bridgeOf(vm: QuickJS, bridge: Record<string, (...args: JSValueHandle[])
   const made: Record<string, JSValueHandle> = {};
   for (const [name, fn] of Object.entries(bridge)) made[name] = vm.newFunction(`relay_${name}`, fn);
   return made;
+}
+
+/** The library would hand the host's own stack to guests, with the paths in it. Theirs is made by the engine. */
+function keepHostStacksOut(vm: QuickJS): void {
+  const make = vm.newError.bind(vm);
+  vm.newError = (error) => {
+    if (typeof error === "string") return make(error);
+    return make(error.name === "Error" ? error.message : ({ name: error.name, message: error.message } as Error));
+  };
 }
 
 function wasiOf(memory: WebAssembly.Memory, hooks: EngineHooks): Record<string, (...args: any[]) => number> {

@@ -44,6 +44,7 @@ export interface EmscriptenFs {
   createNode(parent: Node | null, name: string, mode: number, dev: number): Node;
   ErrnoError: new (errno: number) => Error;
   mkdirTree(path: string): void;
+  destroyNode(node: Node): void;
   mount(type: object, options: object, mountpoint: string): unknown;
   writeFile(path: string, data: Uint8Array): void;
 }
@@ -90,7 +91,7 @@ export class RelayFs {
 
   private nodeOps(): object {
     return {
-      getattr: (node: Node) => attributes(node, this.request("fs.stat", { path: this.path(node) }).result as Stat),
+      getattr: (node: Node) => this.attributesOf(node),
       setattr: (node: Node, change: { size?: number }) => {
         if (change.size !== undefined) this.request("fs.truncate", { path: this.path(node), size: change.size });
       },
@@ -116,6 +117,16 @@ export class RelayFs {
         throw new this.fs.ErrnoError(ERRNO.EINVAL!);
       },
     };
+  }
+
+  /** What somebody else has removed is forgotten here, too: Emscripten would go on finding it under its name. */
+  private attributesOf(node: Node): object {
+    try {
+      return attributes(node, this.request("fs.stat", { path: this.path(node) }).result as Stat);
+    } catch (error) {
+      if ((error as { errno?: number }).errno === ERRNO.ENOENT && node.parent !== node) this.fs.destroyNode(node);
+      throw error;
+    }
   }
 
   private create(parent: Node, name: string, mode: number): Node {

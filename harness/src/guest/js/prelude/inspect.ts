@@ -135,7 +135,7 @@ class Inspector {
     for (let i = 0; i < keys.length + symbols.length; i++) {
       const key: string | symbol = i < keys.length ? keys[i]! : symbols[i - keys.length]!;
       if (skipIndexes && typeof key === "string" && p.regexTest(/^\d+$/, key)) continue;
-      if (isError && (key === "stack" || key === "message")) continue;
+      if (isError && (key === "stack" || key === "message" || key === "cause")) continue;
       const field = p.getOwnPropertyDescriptor(value, key);
       if (!field || !field.enumerable) continue;
       if (++shown > MAX_KEYS) continue;

@@ -352,11 +352,13 @@ def _urllib3_backend():
         from urllib3.contrib.emscripten.response import EmscriptenResponse
 
         try:
-            result, data = perform(request.method, request.url, request.headers, request.body, redirect="manual")
+            result, file = open_response(request.method, request.url, request.headers, request.body, redirect="manual")
         except (wire.RelayError, OSError) as error:
             raise _RequestError(str(error), request=request) from None
         headers = {name: value for name, value in result.get("headers") or () if name.lower() != "content-encoding"}
-        return EmscriptenResponse(status_code=result["status"], headers=headers, body=data, request=request)
+        # Bytes where all of it is here, so that its length is known; otherwise a file that reads the body as it arrives.
+        body = file.getvalue() if isinstance(file, io.BytesIO) else file
+        return EmscriptenResponse(status_code=result["status"], headers=headers, body=body, request=request)
 
     module._RequestError, module._TimeoutError, module.send_request = _RequestError, _TimeoutError, send_request
     module.send_streaming_request = lambda request: None
