@@ -2,7 +2,7 @@
 import http from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clientCore, has, here, node, peer, program, seconds, serverCore } from '../frame/machine.mjs';
+import { has, here, node, peer, program, seconds, serverCore } from '../frame/machine.mjs';
 import { echoText, echoTool, legacyCall, modernCall, post } from '../frame/mcp.mjs';
 import { capture, directory, freePort, launch, nodePeer, ready, relayServe } from '../frame/process.mjs';
 import { megabytes, micros, ratio, Table, whole } from '../frame/table.mjs';
@@ -83,9 +83,10 @@ async function measureVanishing([name, start]) {
   return figures;
 }
 
+// Not bound to cores: three processes that take turns run where the kernel puts them, as they do for users.
 async function drive(line, window, cwd) {
-  const command = [...clientCore, program('relay-bench-stdio'), '--era', 'legacy', '--tool', echoTool, '--expect', echoText,
-    '--seconds', String(seconds), '--window', String(window), '--', ...serverCore, ...line];
+  const command = [program('relay-bench-stdio'), '--era', 'legacy', '--tool', echoTool, '--expect', echoText,
+    '--seconds', String(seconds), '--window', String(window), '--', ...line];
   return JSON.parse(await capture(command, { seconds: 60, cwd }));
 }
 

@@ -98,7 +98,7 @@ describe("zip", () => {
 });
 
 describe("capsule", () => {
-  const open = (tamper, language = "js") => parts.openCapsule(new StubRelay().channel(), startFrame({ language: "js", code: "1", stdin: "in", tamper }), language);
+  const open = (tamper, language = "js") => parts.openCapsule(new StubRelay().channel(), startFrame({ language: "js", code: "1", stdin: "in", tamper }), language, new Map());
   test("opens what is signed", () => {
     const capsule = open();
     assert.equal(Buffer.from(capsule.stdin).toString(), "in");

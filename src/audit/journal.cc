@@ -55,6 +55,7 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   std::shared_ptr<Batch> next;       // being filled
   std::shared_ptr<Batch> in_flight;  // being written
   bool is_prompt = false;            // the last write succeeded, and quickly
+  bool gathering = false;            // a line was written in this turn; the next ones wait for its end, together
 
   // Between the two.
   std::mutex mutex;
@@ -66,6 +67,7 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   Ledger ledger;
   std::thread thread;
 
+  std::shared_ptr<Batch> submit(Record record);
   void schedule();
   void write_next();
   [[nodiscard]] bool is_worth_a_thread(std::size_t records) const;
@@ -74,9 +76,24 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   void run();
 };
 
-// Not at once: whatever else is ready on the loop may add its line to the same write.
+// The first line of a turn is written at once if that is cheap: nobody waits for company that may not come. Whatever else is
+// ready on the loop shares the next write.
+std::shared_ptr<Journal::Batch> Journal::Core::submit(Record record) {
+  const bool is_first = !next && !in_flight && !gathering;
+  if (!next) next = std::make_shared<Batch>(loop);
+  const std::shared_ptr<Batch> batch = next;
+  batch->records.push_back(std::move(record));
+  if (!gathering && batch->records.size() == 1) schedule();
+  if (is_first && !is_worth_a_thread(1)) write_next();
+  return batch;
+}
+
 void Journal::Core::schedule() {
-  boost::asio::post(loop, [self = shared_from_this()] { self->write_next(); });
+  gathering = true;
+  boost::asio::post(loop, [self = shared_from_this()] {
+    self->gathering = false;
+    self->write_next();
+  });
 }
 
 void Journal::Core::write_next() {
@@ -111,7 +128,7 @@ void Journal::Core::finish(const Written& written) {
   const std::shared_ptr<Batch> batch = std::move(in_flight);
   batch->result = written.result;
   batch->done.set();
-  if (next) schedule();
+  if (next && !gathering) schedule();
 }
 
 void Journal::Core::run() {
@@ -167,12 +184,7 @@ bool Journal::must_be_recorded(const authority::Call& call) const {
 }
 
 std::shared_ptr<Journal::Batch> Journal::submit(Record record) {
-  if (!core_->next) {
-    core_->next = std::make_shared<Batch>(core_->loop);
-    core_->schedule();
-  }
-  core_->next->records.push_back(std::move(record));
-  return core_->next;
+  return core_->submit(std::move(record));
 }
 
 io::Task<void> Journal::written(std::shared_ptr<Batch> batch) {

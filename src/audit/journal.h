@@ -1,10 +1,10 @@
 // Journal: the audit log as the loop sees it. It turns a Grant into a Recorded, and a Recorded into a closing line.
 //
-// Lines are collected for a turn of the loop, and while another write goes on: one write for many calls. close()
-// completes when the line was given to the kernel; a reply that leaves after it is on record even if this process dies
-// at that moment. Who writes: a few lines to a local file that took the last ones promptly are written by the loop itself,
-// because two changes of threads cost more than the write; everything else goes to the writer thread, so that a slow, full or
-// remote disk stops no one but the calls that wait for it. The ledger belongs to whoever has the batch; the rest to the loop.
+// The first line of a turn of the loop is written at once; those that follow, and those that come while another write goes on,
+// share a write. close() completes when the line was given to the kernel; a reply that leaves after it is on record even if this
+// process dies at that moment. Who writes: a few lines to a local file that took the last ones promptly are written by the loop
+// itself, because two changes of threads cost more than the write; everything else goes to the writer thread, so that a slow, full
+// or remote disk stops no one but the calls that wait for it. The ledger belongs to whoever has the batch; the rest to the loop.
 #pragma once
 
 #include <cstdint>

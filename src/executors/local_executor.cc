@@ -54,10 +54,33 @@ std::string_view title(Language language) {
   return language == Language::js ? "JavaScript" : "Python";
 }
 
+// The layer whose packages a child can evaluate ahead of its run; nothing when the run brings an environment, which packages
+// may look at while they are loaded.
+std::string preparable_deps(const RunRequest& request) {
+  const capsule::Manifest& manifest = request.capsule.manifest;
+  if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 || !manifest.entry.env.empty()) return {};
+  return manifest.layers.back().sha256;
+}
+
+// A guest that only loads packages has nothing to ask for.
+class NothingToAsk final : public HostCalls {
+ public:
+  Task<HostReply> call(HostCall, HostStream&) override {
+    asked_ = true;
+    co_return fail(unavailable("nothing can be asked for while packages are loaded"));
+  }
+  [[nodiscard]] bool asked() const { return asked_; }
+
+ private:
+  bool asked_ = false;
+};
+
+constexpr auto kPreparingPause = std::chrono::milliseconds(5);  // the answer leaves first
+
 }  // namespace
 
 LocalExecutor::LocalExecutor(io::Executor executor, const Clock& clock, LocalConfig config)
-    : executor_(executor), config_(std::move(config)), queue_(RunQueue::make(executor, config_.queue)), sessions_(clock, config_.sessions) {}
+    : executor_(executor), config_(std::move(config)), queue_(RunQueue::make(executor, config_.queue)), sessions_(clock, config_.sessions), prepared_(clock), sweep_(executor) {}
 
 LocalExecutor::~LocalExecutor() {
   stop();
@@ -65,6 +88,9 @@ LocalExecutor::~LocalExecutor() {
 
 void LocalExecutor::stop() {
   sessions_.clear();
+  preparing_.cancel();
+  sweep_.cancel();
+  prepared_.clear();
   for (auto& [language, runtime] : runtimes_) {
     runtime.pool->close();
     runtime.zygote->stop();
@@ -98,16 +124,69 @@ Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, Run
   co_return std::make_shared<RunChild>(std::move(child));
 }
 
-Task<RunOutcome> LocalExecutor::run_fresh(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
-  RELAY_CO_TRY(const std::shared_ptr<RunChild> child, co_await take_child(request.language(), observer));
+Task<RunOutcome> LocalExecutor::run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+  const std::string deps = preparable_deps(request);
+  std::shared_ptr<RunChild> child = deps.empty() ? nullptr : prepared_.take(deps);
+  request.deps_held = child != nullptr;
+  if (!child) {
+    RELAY_CO_TRY(child, co_await take_child(request.language(), observer));
+  }
   ChildGuard guard(child);
   RunChannel channel(executor_, child, std::move(calls), observer);
   RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
   if (result.fate == ChildFate::waits) {
     guard.keep();
     runtime(request.language()).pool->discard(child);
+    if (!deps.empty() && queue_->waiting() == 0) prepare_successor(request);
   }
   co_return std::move(result.outcome);
+}
+
+void LocalExecutor::prepare_successor(const RunRequest& request) {
+  const std::string key = preparable_deps(request);
+  if (!prepared_.begin(key)) return;
+  RunRequest practice;
+  practice.run_id = request.run_id;
+  practice.capsule = request.capsule;
+  practice.key = request.key;
+  practice.limits = request.limits;
+  practice.extra["prepare"] = true;
+  io::spawn(executor_, prepare(std::move(practice), key), "prepare a child", preparing_);
+}
+
+Task<void> LocalExecutor::prepare(RunRequest request, std::string key) {
+  RELAY_CO_CHECK(co_await io::sleep_for(kPreparingPause));
+  RunObserver nobody;
+  const auto calls = std::make_shared<NothingToAsk>();
+  auto child = co_await take_child(request.language(), nobody);
+  if (!child) {
+    prepared_.give_up(key);
+    co_return Result<void>{};
+  }
+  ChildGuard guard(*child);
+  RunChannel channel(executor_, *child, calls, nobody);
+  const auto result = co_await channel.run(request, {});
+  const bool is_silent = result && result->outcome.stdout_bytes.empty() && result->outcome.stderr_bytes.empty() && !calls->asked();
+  if (!is_silent || result->fate != ChildFate::waits || result->outcome.exit_code != 0) {
+    prepared_.spoil(key);
+    co_return Result<void>{};
+  }
+  guard.keep();
+  prepared_.keep(key, *child);
+  sweep_prepared();
+  co_return Result<void>{};
+}
+
+// A child that nobody comes for costs memory.
+void LocalExecutor::sweep_prepared() {
+  if (std::exchange(sweeping_, true)) return;
+  sweep_.expires_after(PreparedChildren::kUnused);
+  sweep_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    sweeping_ = false;
+    prepared_.sweep();
+    if (prepared_.size() > 0) sweep_prepared();
+  });
 }
 
 Task<RunOutcome> LocalExecutor::run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {

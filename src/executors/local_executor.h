@@ -12,6 +12,7 @@
 
 #include "authority/recorded.h"
 #include "base/clock.h"
+#include "executors/prepared_children.h"
 #include "executors/ready_pool.h"
 #include "executors/run.h"
 #include "executors/run_queue.h"
@@ -53,9 +54,9 @@ class LocalExecutor {
 
   /// Boots the language's zygote in the background, so that the first run need not wait for it.
   void start(Language language);
-  /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the run goes on. Whatever the guest does is an outcome; an Error means that it could not
-  /// be run: busy, or a runtime that does not start. Cancelling the coroutine kills the child; `stop` does so too,
-  /// and still gives an outcome with the output so far.
+  /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the run goes on. Whatever the
+  /// guest does is an outcome; an Error means that it could not be run: busy, or a runtime that does not start. Cancelling the
+  /// coroutine kills the child; `stop` does so too, and still gives an outcome with the output so far.
   Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
   /// Kills everything.
   void stop();
@@ -70,15 +71,22 @@ class LocalExecutor {
   };
 
   Runtime& runtime(Language language);
-  Task<RunOutcome> run_fresh(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
+  Task<RunOutcome> run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
   Task<RunOutcome> run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
   Task<std::shared_ptr<RunChild>> take_child(Language language, RunObserver& observer);
+  void prepare_successor(const RunRequest& request);
+  Task<void> prepare(RunRequest request, std::string key);
+  void sweep_prepared();
 
   io::Executor executor_;
   LocalConfig config_;
   std::shared_ptr<RunQueue> queue_;
   SessionTable sessions_;
   std::map<Language, Runtime> runtimes_;
+  PreparedChildren prepared_;
+  io::asio::steady_timer sweep_;
+  bool sweeping_ = false;
+  io::CancelSource preparing_;
   std::uint64_t runs_ = 0;
 };
 

@@ -50,6 +50,7 @@ struct RunRequest {
   RunLimits limits;
   json::array servers;  // upstream servers that code may call, by name
   json::object extra;   // further members of the start header
+  bool deps_held = false;  // the child has the layer of dependencies already and need not get it again
 
   [[nodiscard]] Language language() const { return capsule.manifest.language; }
 };

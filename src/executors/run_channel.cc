@@ -70,13 +70,19 @@ void RunChannel::State::end(Verdict why, std::string more) {
 
 void RunChannel::State::start(const RunRequest& request) {
   FrameBody body(request.capsule.layers.begin(), request.capsule.layers.end());
+  json::array layers = capsule::wire_layers(request.capsule.manifest);
+  if (request.deps_held && body.size() == 2) {
+    body.pop_back();
+    layers.back().as_object()["bytes"] = 0;
+    layers.back().as_object()["held"] = true;
+  }
   if (!request.stdin_bytes.empty()) body.push_back(std::make_shared<const std::string>(request.stdin_bytes));
   json::object header = request.extra;
   header["run"] = request.run_id;
   header["manifest"] = request.capsule.text;
   header["sig"] = request.capsule.jws;
   header["key"] = request.key;
-  header["layers"] = capsule::wire_layers(request.capsule.manifest);
+  header["layers"] = std::move(layers);
   header["stdinBytes"] = request.stdin_bytes.size();
   header["stdinLive"] = request.stdin_live;
   header["servers"] = request.servers;

@@ -30,13 +30,13 @@ bool look_for_work(boost::asio::io_context& loop) {
 }  // namespace
 
 void run_loop(boost::asio::io_context& loop) {
-  const bool may_look = has_company();
-  bool is_worth_it = false;
-  while (!loop.stopped()) {
-    if (loop.poll() > 0 || (is_worth_it && look_for_work(loop))) continue;
+  if (!has_company()) return void(loop.run());
+  for (bool is_worth_it = false; !loop.stopped();) {
+    if (is_worth_it && look_for_work(loop)) continue;
     const auto asleep = steady_clock::now();
     if (loop.run_one() == 0) return;
-    is_worth_it = may_look && steady_clock::now() - asleep < kMoment;
+    is_worth_it = steady_clock::now() - asleep < kMoment;
+    loop.poll();
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "io/child.h"
-#include "io/waker.h"
+#include "io/line_outbox.h"
 #include "mcp/batch_reply.h"
 #include "mcp/legacy_dispatcher.h"
 #include "mcp/modern_dispatcher.h"
@@ -15,65 +15,29 @@ namespace {
 
 constexpr std::size_t kUnwrittenBytes = 64 * limits::kMiB;  // a peer that does not read gets nothing more
 
-// Whole lines, in order, from any number of calls. One coroutine writes; what gathers meanwhile goes in one write.
-class LineWriter {
- public:
-  LineWriter(io::Executor executor, io::asio::posix::stream_descriptor& out) : changed_(std::move(executor)), out_(out) {}
-
-  void write_line(std::string_view line) {
-    if (broken_ || pending_.size() > kUnwrittenBytes) return;
-    const std::size_t begin = pending_.size();
-    pending_ += line;
-    // Text from elsewhere may have line breaks between its tokens; inside strings JSON has none.
-    if (line.find_first_of("\r\n") != std::string_view::npos)
-      std::replace_if(pending_.begin() + static_cast<std::ptrdiff_t>(begin), pending_.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    pending_ += '\n';
-    changed_.wake();
-  }
-  void close() {
-    closed_ = true;
-    changed_.wake();
-  }
-  io::Task<void> run() {
-    while (!closed_ || !pending_.empty()) {
-      if (pending_.empty()) {
-        co_await changed_.wait();
-        continue;
-      }
-      const std::string batch = std::exchange(pending_, {});
-      const auto written = co_await io::write_all(out_, batch);
-      if (!written) broken_ = true;
-      if (!written) co_return written;
-    }
-    co_return Result<void>{};
-  }
-
- private:
-  io::Waker changed_;
-  io::asio::posix::stream_descriptor& out_;
-  std::string pending_;
-  bool closed_ = false;
-  bool broken_ = false;
-};
+// A peer that does not read gets nothing more; that it is gone shows when the writer ends.
+void say(io::LineOutbox& lines, std::string_view message) {
+  (void)lines.push(message);
+}
 
 class LineReply final : public Reply {
  public:
-  explicit LineReply(std::shared_ptr<LineWriter> writer) : writer_(std::move(writer)) {}
+  explicit LineReply(std::shared_ptr<io::LineOutbox> writer) : writer_(std::move(writer)) {}
 
  protected:
-  void write(std::string message) override { writer_->write_line(message); }
+  void write(std::string message) override { say(*writer_, message); }
   void end(Answer answer) override {
-    if (!answer.text.empty()) writer_->write_line(answer.text);
+    if (!answer.text.empty()) say(*writer_, answer.text);
   }
 
  private:
-  std::shared_ptr<LineWriter> writer_;
+  std::shared_ptr<io::LineOutbox> writer_;
 };
 
 // One client on two pipes. It may speak both eras: a probe first, then whichever it likes.
 class StdioConnection {
  public:
-  StdioConnection(Server& server, std::shared_ptr<LineWriter> writer, authority::Caller caller)
+  StdioConnection(Server& server, std::shared_ptr<io::LineOutbox> writer, authority::Caller caller)
       : server_(server), legacy_(server), modern_(server), writer_(std::move(writer)), caller_(std::move(caller)) {}
 
   void take_line(std::string line) {
@@ -92,7 +56,7 @@ class StdioConnection {
   }
 
  private:
-  void refuse(const protocol::Refusal& refusal) { writer_->write_line(protocol::write_error(refusal.id, refusal.error)); }
+  void refuse(const protocol::Refusal& refusal) { say(*writer_, protocol::write_error(refusal.id, refusal.error)); }
   void refuse(const protocol::Id& id, int code, std::string message) { refuse({id, {code, std::move(message), {}}}); }
 
   void take(protocol::Message message) {
@@ -115,7 +79,7 @@ class StdioConnection {
 
   void take_legacy(protocol::Request request) {
     if (session_) return legacy_.handle(session_, std::move(request), std::make_shared<LineReply>(writer_));
-    if (request.method == "ping") return writer_->write_line(protocol::write_result(request.id, "{}"));
+    if (request.method == "ping") return say(*writer_, protocol::write_result(request.id, "{}"));
     const bool is_probe = request.method == "server/discover";
     refuse(request.id, is_probe ? protocol::code::kInvalidParams : protocol::code::kInvalidRequest,
            is_probe ? "server/discover needs params._meta" : "initialize first");
@@ -129,7 +93,7 @@ class StdioConnection {
     if (!result) return refuse({request.id, result.error()});
     if (const auto added = server_.sessions().add(session); !added) return refuse({request.id, protocol::to_rpc_error(added.error())});
     session_ = std::move(session);
-    writer_->write_line(protocol::write_result(request.id, *result));
+    say(*writer_, protocol::write_result(request.id, *result));
   }
 
   void take_notification(const protocol::Notification& notification) {
@@ -149,7 +113,7 @@ class StdioConnection {
   Server& server_;
   LegacyDispatcher legacy_;
   ModernDispatcher modern_;
-  std::shared_ptr<LineWriter> writer_;
+  std::shared_ptr<io::LineOutbox> writer_;
   authority::Caller caller_;
   std::shared_ptr<Session> session_;
   std::shared_ptr<InFlight> modern_in_flight_ = std::make_shared<InFlight>();
@@ -159,10 +123,10 @@ class StdioConnection {
 
 io::Task<void> serve_stdio(Server& server, io::asio::posix::stream_descriptor& in,
                            io::asio::posix::stream_descriptor& out, authority::Caller caller) {
-  auto writer = std::make_shared<LineWriter>(server.executor(), out);
+  auto writer = std::make_shared<io::LineOutbox>(server.executor(), out, kUnwrittenBytes);
   StdioConnection connection(server, writer, std::move(caller));
   io::Event written(server.executor());
-  auto write = [](std::shared_ptr<LineWriter> lines, io::Event& done) -> io::Task<void> {
+  auto write = [](std::shared_ptr<io::LineOutbox> lines, io::Event& done) -> io::Task<void> {
     auto result = co_await lines->run();
     done.set();
     co_return result;

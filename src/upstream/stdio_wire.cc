@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "io/line_outbox.h"
 #include "io/spawn.h"
-#include "io/waker.h"
 #include "upstream/peer_params.h"
 #include "upstream/stdio_lines.h"
 
@@ -19,41 +19,10 @@ constexpr std::size_t kUnwrittenBytes = 2 * limits::kMessageBytes;  // kept for 
 constexpr std::size_t kReadBytes = 64 * limits::kKiB;               // what a pipe holds
 constexpr auto kLastWords = std::chrono::milliseconds(200);         // for what is unwritten when the connection is closed
 
-// Lines that wait for the pipe. Shared by the wire and the coroutine that writes, which may outlive it by a turn.
-struct Outbox {
-  explicit Outbox(const io::Executor& executor) : changed(executor), empty(executor) {}
-  std::string pending;
-  std::size_t writing = 0;
-  bool closed = false;
-  io::Waker changed;
-  io::Event empty;
-};
-
-// Text from elsewhere may have line breaks between its tokens; inside strings JSON has none.
-void append_line(std::string& out, std::string_view message) {
-  const auto begin = static_cast<std::ptrdiff_t>(out.size());
-  out += message;
-  if (message.find_first_of("\r\n") != std::string_view::npos)
-    std::replace_if(out.begin() + begin, out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  out += '\n';
-}
-
-io::Task<void> write_lines(std::shared_ptr<Outbox> outbox, Descriptor& out, std::weak_ptr<WireListener> listener) {
-  while (!outbox->closed) {
-    if (outbox->pending.empty()) {
-      outbox->empty.set();
-      co_await outbox->changed.wait();
-      continue;
-    }
-    const std::string batch = std::exchange(outbox->pending, {});
-    outbox->writing = batch.size();
-    const auto written = co_await io::write_all(out, batch);
-    outbox->writing = 0;
-    if (written) continue;
-    outbox->closed = true;
-    outbox->empty.set();
-    if (const auto heard = listener.lock()) heard->lost(unavailable("the server no longer reads its stdin"));
-  }
+io::Task<void> write_lines(std::shared_ptr<io::LineOutbox> outbox, std::weak_ptr<WireListener> listener) {
+  const auto written = co_await outbox->run();
+  if (written) co_return Result<void>{};
+  if (const auto heard = listener.lock()) heard->lost(unavailable("the server no longer reads its stdin"));
   co_return Result<void>{};
 }
 
@@ -85,12 +54,12 @@ io::Task<void> read_lines(Descriptor& in, std::weak_ptr<WireListener> listener) 
 class StdioWire final : public Wire {
  public:
   StdioWire(io::Executor executor, io::Child& child)
-      : executor_(std::move(executor)), child_(&child), outbox_(std::make_shared<Outbox>(executor_)) {}
+      : executor_(std::move(executor)), child_(&child), outbox_(std::make_shared<io::LineOutbox>(executor_, child.in(), kUnwrittenBytes)) {}
   ~StdioWire() override { drop(); }
 
   void listen(std::weak_ptr<WireListener> listener) override {
     io::spawn(executor_, read_lines(child_->out(), listener), "upstream stdout", reading_);
-    io::spawn(executor_, write_lines(outbox_, child_->in(), std::move(listener)), "upstream stdin", writing_);
+    io::spawn(executor_, write_lines(outbox_, std::move(listener)), "upstream stdin", writing_);
   }
   Result<void> send(WireRequest request) override { return push(request.text); }
   io::Task<void> deliver(std::string message) override { co_return push(message); }
@@ -99,35 +68,28 @@ class StdioWire final : public Wire {
 
   io::Task<void> close() override {
     const auto outbox = outbox_;
-    if (!outbox->closed) {
-      outbox->empty.clear();
-      outbox->changed.wake();
-      RELAY_CO_CHECK(co_await outbox->empty.wait_until(std::chrono::steady_clock::now() + kLastWords));
-    }
+    RELAY_CO_CHECK(co_await outbox->wait_until_drained(std::chrono::steady_clock::now() + kLastWords));
     if (child_) child_->close_in();
     co_return Result<void>{};
   }
   void drop() override {
     if (!child_) return;
     child_ = nullptr;
-    outbox_->closed = true;
+    outbox_->abandon();
     reading_.cancel();
     writing_.cancel();
   }
 
  private:
   Result<void> push(std::string_view message) {
-    if (outbox_->closed) return fail(unavailable("the connection to the server is closed"));
-    if (outbox_->pending.size() + outbox_->writing + message.size() > kUnwrittenBytes)
-      return fail(busy(fmt::format("the server does not read: {} bytes wait for it already", outbox_->pending.size() + outbox_->writing)));
-    append_line(outbox_->pending, message);
-    outbox_->changed.wake();
-    return {};
+    auto taken = outbox_->push(message);
+    if (taken || taken.error().kind != ErrorKind::busy) return taken ? taken : fail(unavailable("the connection to the server is closed"));
+    return fail(busy(fmt::format("the server does not read: {} bytes wait for it already", outbox_->unwritten())));
   }
 
   io::Executor executor_;
   io::Child* child_;
-  std::shared_ptr<Outbox> outbox_;
+  std::shared_ptr<io::LineOutbox> outbox_;
   io::CancelSource reading_, writing_;
 };
 

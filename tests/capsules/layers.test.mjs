@@ -45,6 +45,39 @@ test('bytecode that was damaged on disk is noticed, made again and never run', a
   assert.ok(readFileSync(onlyLayer(later)).equals(sound), 'the layer is whole again');
 });
 
+// A package that counts how often it was loaded, and tells what it saw then.
+const witness = {
+  'index.js': 'globalThis.loads = (globalThis.loads ?? 0) + 1;\nexports.seen = { loads: globalThis.loads, env: process.env.MODE ?? null, at: Date.now() };\n',
+};
+const chatty = { 'index.js': 'console.log("loaded");\nexports.word = "x";\n' };
+
+test('a child that has loaded the packages waits for the next run with them, and serves it alone', async (t) => {
+  const local = await registry(t, { witness });
+  const server = await serve(t, { config: patient, env: local.env });
+  const code = 'import { seen } from "witness"; const began = performance.timeOrigin; globalThis.left = (globalThis.left ?? 0) + 1; JSON.stringify({ ...seen, before: seen.at < began, left })';
+  const once = async (args = {}) => JSON.parse((await runJs(server, code, { npm: { dependencies: { witness: '1.0.0' } }, ...args })).value);
+  const results = [await once()];
+  assert.equal(results[0].before, false, 'the first run loads them itself');
+  // A second later at most the successor waits; loading it takes milliseconds.
+  for (let i = 0; i < 20 && !results.at(-1).before; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    results.push(await once());
+  }
+  assert.equal(results.at(-1).before, true, JSON.stringify(results));
+  for (const { loads, left } of results) assert.deepEqual({ loads, left }, { loads: 1, left: 1 }, 'loaded once, used once');
+  assert.equal((await once({ env: { MODE: 'test' } })).env, 'test', 'packages that look at the environment see the one of the run');
+});
+
+test('packages that print while they are loaded print in every run', async (t) => {
+  const local = await registry(t, { chatty });
+  const server = await serve(t, { config: patient, env: local.env });
+  for (let i = 0; i < 4; i++) {
+    const { stdout } = await runJs(server, 'import { word } from "chatty"; console.log(word)', { npm: { dependencies: { chatty: '1.0.0' } } });
+    assert.equal(stdout, 'loaded\nx\n');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+});
+
 // The engine's places: what is made by `new` stands for it, and a call's first argument for the call.
 function placeOf(text, token) {
   const before = text.slice(0, text.indexOf(token)).split('\n');

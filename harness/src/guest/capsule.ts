@@ -16,6 +16,7 @@ export interface Layer {
   format: "zip" | "raw";
   path?: string;
   mount?: string;
+  sha256: string;
   bytes: Uint8Array;
 }
 
@@ -85,16 +86,21 @@ function promisedLayers(manifest: Record<string, unknown>): Map<string, Promised
   return promised;
 }
 
-function checkLayers(channel: Channel, sent: LayerHeader[], promised: Map<string, Promised>, body: Uint8Array) {
+/** Layers that passed the check, by their hash. */
+export type HeldLayers = Map<string, Uint8Array>;
+
+function checkLayers(channel: Channel, sent: LayerHeader[], promised: Map<string, Promised>, body: Uint8Array, known: HeldLayers) {
   const layers: Layer[] = [];
   let at = 0;
-  for (const { id, bytes: size, format, path } of sent) {
+  for (const { id, bytes: size, format, path, held } of sent) {
     const promise = promised.get(id) ?? refuse(`the layer ${id} is not in the manifest`);
     if (!Number.isInteger(size) || size < 0 || at + size > body.length) refuse(`the layer ${id} is cut short`);
-    const bytes = body.subarray(at, at + size);
+    const sha256 = promise.sha256.toLowerCase();
+    const bytes = held ? known.get(sha256) ?? refuse(`the layer ${id} is not held here`) : body.subarray(at, at + size);
     at += size;
-    if (channel.sha256(bytes).toLowerCase() !== promise.sha256.toLowerCase()) refuse(`the layer ${id} has another hash`);
-    layers.push({ id, format: format ?? "zip", path, mount: promise.mount, bytes });
+    if (!held && channel.sha256(bytes).toLowerCase() !== sha256) refuse(`the layer ${id} has another hash`);
+    if (format !== "raw") known.set(sha256, bytes);
+    layers.push({ id, format: format ?? "zip", path, mount: promise.mount, sha256, bytes });
     promised.delete(id);
   }
   if (promised.size > 0) refuse(`the layer ${[...promised.keys()][0]} was not sent`);
@@ -117,7 +123,7 @@ function readEntry(manifest: Record<string, unknown>): Entry {
 }
 
 /** The whole check. What it returns may run; what it throws is a CapsuleRefused with the reason. */
-export function openCapsule(channel: Channel, frame: Frame, language: "js" | "py"): Capsule {
+export function openCapsule(channel: Channel, frame: Frame, language: "js" | "py", known: HeldLayers): Capsule {
   let header: StartHeader;
   try {
     header = object(JSON.parse(frame.header), "the start message") as unknown as StartHeader;
@@ -128,7 +134,7 @@ export function openCapsule(channel: Channel, frame: Frame, language: "js" | "py
   checkSignature(channel, header);
   const manifest = object(JSON.parse(header.manifest), "the manifest");
   if (manifest.language !== language) refuse(`it is for ${String(manifest.language)}, this is ${language}`);
-  const { layers, rest } = checkLayers(channel, header.layers ?? [], promisedLayers(manifest), frame.body);
+  const { layers, rest } = checkLayers(channel, header.layers ?? [], promisedLayers(manifest), frame.body, known);
   const stdin = rest.subarray(0, header.stdinBytes ?? rest.length);
   return { language, entry: readEntry(manifest), layers, stdin, header };
 }

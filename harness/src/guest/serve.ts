@@ -1,7 +1,7 @@
 // The life of a child: wait for a start, check the capsule, run it, say how it ended; again if relay keeps the child for
 // a session. Returns when the socket closes.
 
-import { openCapsule, type Capsule } from "./capsule";
+import { openCapsule, type Capsule, type HeldLayers } from "./capsule";
 import { Calls } from "./calls";
 import { Output } from "./output";
 import { clip } from "./text";
@@ -22,11 +22,12 @@ export interface Runner {
 export function serve(channel: Channel, runner: Runner): void {
   const output = new Output(channel);
   const context = { channel, output, calls: new Calls(channel, output) };
+  const known: HeldLayers = new Map();
   for (;;) {
     const frame = nextStart(channel);
     if (!frame) return;
     const cpuBefore = channel.cpuMs();
-    const outcome = runOne(frame, runner, context);
+    const outcome = runOne(frame, runner, context, known);
     context.calls.abandon();
     output.flush();
     channel.send(Kind.done, doneHeader(outcome, channel, cpuBefore));
@@ -41,10 +42,10 @@ function nextStart(channel: Channel): Frame | null {
   }
 }
 
-function runOne(frame: Frame, runner: Runner, context: RunContext): Outcome {
+function runOne(frame: Frame, runner: Runner, context: RunContext, known: HeldLayers): Outcome {
   let capsule: Capsule;
   try {
-    capsule = openCapsule(context.channel, frame, runner.language);
+    capsule = openCapsule(context.channel, frame, runner.language, known);
   } catch (error) {
     return { exitCode: 126, error: plainError(error), memPeakBytes: 0 };
   }

@@ -39,6 +39,8 @@ export interface LayerHeader {
   bytes: number;
   format?: "zip" | "raw";
   path?: string;
+  /** Not sent: this child got it with an earlier start. */
+  held?: boolean;
 }
 
 export interface StartHeader {
@@ -55,6 +57,8 @@ export interface StartHeader {
   /** Forget the variables of earlier runs before this one. */
   reset?: boolean;
   servers?: unknown[];
+  /** Load the packages that the program imports and do nothing else: the program itself comes with the next start. */
+  prepare?: boolean;
 }
 
 export interface WireError {

@@ -18,6 +18,11 @@ export class Modules {
     this.entry = { name: entryName, path: entryPath };
   }
 
+  /** The packages whose names the program has in quotes. */
+  packagesIn(source: string): string[] {
+    return Object.keys(this.packages).filter((name) => source.includes(`"${name}"`) || source.includes(`'${name}'`));
+  }
+
   isBuiltin(name: string): boolean {
     return Object.hasOwn(this.builtins, bare(name));
   }

@@ -24,6 +24,8 @@ export class JsRunner implements Runner {
   private engine!: Engine;
   private modules = new Modules({});
   private state: RunState | undefined;
+  /** The hash of the packages that this engine has evaluated. */
+  private loaded = "";
 
   private constructor(private readonly versions: Record<string, string>) {}
 
@@ -61,7 +63,8 @@ export class JsRunner implements Runner {
     this.begin(capsule, path);
     const repeatable = Boolean(capsule.header.session);
     try {
-      this.loadBundle(state, source);
+      this.loadBundle(capsule, state, source);
+      if (capsule.header.prepare) return this.prepare(state, source);
       const completion = this.engine.evaluate(prepareScript(source, { repeatable }), name);
       return this.turn(state, completion);
     } catch (error) {
@@ -76,12 +79,27 @@ export class JsRunner implements Runner {
 
   /** The compiled bundle stands in for its source, which the engine would read for longer than most programs run. Without it
    *  only require() needs the bundle ahead of time; import finds it by itself. */
-  private loadBundle(state: RunState, source: string): void {
+  private loadBundle({ layers }: Capsule, state: RunState, source: string): void {
+    const packages = layers.filter((layer) => layer.format === "zip").map((layer) => layer.sha256).join();
+    if (packages === this.loaded) return;
     const compiled = state.tree.file(`${BUNDLE_PATH}.qbc`);
     if (compiled && /\b(?:import|require)\b/.test(source)) this.engine.vm.evalBytecode(compiled.read()).dispose();
     else if (source.includes("require(") && state.tree.file(BUNDLE_PATH)) this.engine.evaluate(`await import("${BUNDLE_PATH}")`, "relay:deps");
     else return;
     this.drain(state);
+    this.loaded = packages;
+  }
+
+  /** Evaluates the packages that the program names. Those that fail, or still wait for something, cannot be loaded ahead of a run. */
+  private prepare(state: RunState, source: string): Outcome {
+    const imports = this.modules.packagesIn(source).map((name) => `import(${JSON.stringify(name)})`);
+    const completion = this.engine.evaluate(`await Promise.all([${imports.join()}]), undefined`, "relay:deps");
+    this.drain(state);
+    const { context, timers } = state;
+    const waits = context.calls.pending > 0 || context.calls.hasQueued() || timers.keepAlive;
+    const done = completion.promiseState === PROMISE_FULFILLED && !waits;
+    completion.dispose();
+    return { exitCode: done ? 0 : 1, memPeakBytes: this.engine.memoryBytes() };
   }
 
   /** The loop. Each round: jobs, then what they left behind, then one timer or reply, or wait for one. */
