@@ -25,6 +25,12 @@ class LineOutboxTest : public ::testing::Test {
     loop_.settle();
   }
 
+  ~LineOutboxTest() override {
+    outbox_->abandon();  // what waits for more would keep itself alive
+    reader_.reset();
+    loop_.settle();
+  }
+
   Task<void> ended(std::shared_ptr<LineOutbox> outbox) {
     result_ = co_await outbox->run();
     co_return Result<void>{};

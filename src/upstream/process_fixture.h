@@ -23,6 +23,7 @@ namespace relay::upstream {
 class ProcessFixture : public testing::Test {
  protected:
   ProcessFixture() {
+    std::signal(SIGPIPE, SIG_IGN);  // as the program does
     std::string name = (std::filesystem::temp_directory_path() / "relay-upstream-XXXXXX").string();
     folder = ::mkdtemp(name.data());
     spec.name = "scripted";
