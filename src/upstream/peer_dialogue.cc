@@ -130,10 +130,15 @@ io::Task<protocol::Response> Dialogue::converse(Utterance utterance, OpenRequest
 Dialogue::Asking::Asking(OpenRequest& open) : request(open), interrupted(open.dialogue.executor_) {
   const std::size_t count = open.exchange.asks_in_rounds() ? open.questions.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
-    is_guess = is_guess || open.questions.front().is_guess;
-    ids.emplace_back(std::move(open.questions.front().id));
-    questions.push_back(std::move(open.questions.front().question));
+    ServerQuestion asked = std::move(open.questions.front());
     open.questions.pop_front();
+    is_guess = is_guess || asked.is_guess;
+    if (asked.refusal) {
+      refused.emplace_back(std::move(asked.id), *std::move(asked.refusal));
+      continue;
+    }
+    ids.emplace_back(std::move(asked.id));
+    questions.push_back(std::move(asked.question));
   }
   open.askings.push_back(this);
   ++open.dialogue.askings_;
@@ -168,13 +173,16 @@ io::Task<void> Dialogue::tend_questions(OpenRequest& open, const Asking* beside)
 io::Task<void> Dialogue::answer_questions(Asking& asking) {
   using namespace io::asio::experimental::awaitable_operators;
   OpenRequest& open = asking.request;
-  auto first = co_await (open.exchange.ask(std::move(asking.questions)) || interruption(asking));
+  if (!asking.questions.empty()) {
+    auto first = co_await (open.exchange.ask(std::move(asking.questions)) || interruption(asking));
+    if (first.index() == 0) send_answers(asking, std::get<0>(first));
+  }
+  for (const auto& [id, refusal] : asking.refused) send_later(protocol::write_error(id, refusal));
   asking.is_over = true;
   std::erase(open.askings, &asking);
   open.heard = Clock::now();
   watch(open);
   open.news.wake();
-  if (first.index() == 0) send_answers(asking, std::get<0>(first));
   co_return Result<void>{};
 }
 

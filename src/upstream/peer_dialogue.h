@@ -79,6 +79,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     protocol::Id id;
     Question question;
     bool is_guess = true;  // whose it is: it came on no request's own stream
+    std::optional<protocol::RpcError> refusal = {};  // it cannot be asked, and the server learns so together with the answers of its round
   };
   struct Asking;
   struct OpenRequest {
@@ -114,6 +115,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     OpenRequest& request;
     std::vector<std::optional<protocol::Id>> ids;  // nothing: the server no longer wants that answer
     std::vector<Question> questions;
+    std::vector<std::pair<protocol::Id, protocol::RpcError>> refused;
     bool is_guess = false;
     bool is_over = false;
     io::Waker interrupted;

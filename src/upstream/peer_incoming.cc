@@ -102,10 +102,10 @@ void Dialogue::put_question(OpenRequest& open, ServerQuestion asked) {
   const auto refuse = [&](const protocol::RpcError& error) { send_later(protocol::write_error(asked.id, error)); };
   if (open.questions.size() + open.askings.size() >= limits::kUpstreamQuestions)
     return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
-  if (const auto refusal = find_refusal(asked.question, open.exchange.client())) {
-    open.exchange.cannot_answer(asked.question);
-    return refuse(*refusal);
-  }
+  // A server that hears of a refusal may give up at once, and what it asked beside it would be lost: a round is answered as a whole.
+  asked.refusal = find_refusal(asked.question, open.exchange.client());
+  if (asked.refusal) open.exchange.cannot_answer(asked.question);
+  if (asked.refusal && !open.exchange.asks_in_rounds()) return refuse(*asked.refusal);
   open.questions.push_back(std::move(asked));
   open.news.wake();
 }

@@ -42,14 +42,14 @@ test('doctor and server_info agree on the control group', async (t) => {
   for (const directory of cgroup.directories) assert.ok(!existsSync(directory), directory);
 });
 
-test('a relay that was killed leaves groups behind, and the next one removes them', async (t) => {
+test('the groups that a killed relay leaves behind are removed by the next one', async (t) => {
   const killed = await serve(t, { config: config() });
   await hasRun(killed);
   const { cgroup } = (await runtimes(killed)).find(({ language }) => language === 'js');
   if (cgroup.version === 'none') return t.skip(`no control group here: ${cgroup.reason}`);
   await killed.stop({ signal: 'SIGKILL' });
   await killed.assertNothingLeft();
-  assert.ok(existsSync(cgroup.directories[0]), 'nobody was there to remove it');
+  // Still there, unless another relay on this machine started just now and removed it.
   const next = await serve(t, { config: config() });
   await hasRun(next);
   for (const directory of cgroup.directories) assert.ok(!existsSync(directory), directory);
