@@ -42,6 +42,24 @@ take())py");
   EXPECT_EQ(text_of(call(call_tool("t"))), "the client behind this request does not support sampling / the user said no");
 }
 
+// A server that hears of the refusal first may give up, and the question beside it would be lost.
+TEST_F(StdioPeerTest, in_a_round_a_refusal_arrives_with_the_answers) {
+  exchange_.in_rounds = true;
+  exchange_.capabilities.sampling = false;
+  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(50ms); };
+  connect(R"py(
+hello()
+m = take()
+send({"id": 1, "method": "sampling/createMessage", "params": {"messages": []}})
+send({"id": 2, "method": "elicitation/create", "params": {"message": "?"}})
+a = take(); b = take()
+send({"id": 3, "method": "sampling/createMessage", "params": {"messages": []}}); c = take()
+send({"id": m["id"], "result": text("%s %s, %s %s, %s" % (a["id"], "result" in a, b["id"], "error" in b, "error" in c))})
+take())py");
+  EXPECT_EQ(text_of(call(call_tool("t"))), "2 True, 1 True, True");
+  EXPECT_EQ(exchange_.asked.size(), 1u);
+}
+
 TEST_F(StdioPeerTest, a_question_with_calls_of_two_clients_open_is_refused) {
   connect(R"py(
 hello()
