@@ -108,6 +108,7 @@ describe("capsule", () => {
     "a changed layer": [(h, body) => ((body[0] ^= 1), body), /another hash/],
     "a changed manifest": [(h) => void (h.manifest = h.manifest.replace('"cwd":"/tmp"', '"cwd":"/etc"')), /does not verify/],
     "an added space": [(h) => void (h.manifest += " "), /does not verify/],
+    "a layer that was never sent": [(h) => void (h.layers[0].held = true), /not held here/],
     "no signature": [(h) => void (h.sig = ""), /compact JWS/],
     "alg none": [(h) => void (h.sig = Buffer.from('{"alg":"none"}').toString("base64url") + ".."), /not EdDSA/],
     "another payload": [(h) => void (h.sig = h.sig.replace("..", ".e30.")), /another manifest/],

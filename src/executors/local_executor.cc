@@ -54,12 +54,13 @@ std::string_view title(Language language) {
   return language == Language::js ? "JavaScript" : "Python";
 }
 
-// The layer whose packages a child can evaluate ahead of its run; nothing when the run brings an environment, which packages
-// may look at while they are loaded.
+// Whose child may evaluate which packages ahead of a run. Nothing when the run brings arguments or an environment, which packages
+// may look at while they are loaded. A prepared child has seen the program that it was prepared for, so it never serves others.
 std::string preparable_deps(const RunRequest& request) {
   const capsule::Manifest& manifest = request.capsule.manifest;
-  if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 || !manifest.entry.env.empty()) return {};
-  return manifest.layers.back().sha256;
+  const capsule::Entry& entry = manifest.entry;
+  if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 || !entry.env.empty() || !entry.argv.empty()) return {};
+  return manifest.layers.back().sha256 + ' ' + request.principal;
 }
 
 // A guest that only loads packages has nothing to ask for.
@@ -147,6 +148,7 @@ void LocalExecutor::prepare_successor(const RunRequest& request) {
   if (!prepared_.begin(key)) return;
   RunRequest practice;
   practice.run_id = request.run_id;
+  practice.principal = request.principal;
   practice.capsule = request.capsule;
   practice.key = request.key;
   practice.limits = request.limits;

@@ -2,7 +2,7 @@
 //
 // A package is evaluated in every fresh sandbox, which takes longer than most programs that use it. So after a run with packages
 // another child evaluates the same ones, nothing else, and waits; the next run with them finds it. Each serves one run, like
-// every child. The key is the hash of the layer of dependencies. Loop thread only.
+// every child. The key is the hash of the layer of dependencies and the principal. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@ class PreparedChildren {
  public:
   static constexpr std::size_t kEach = 2;  // of one key, those that are being prepared included
   static constexpr std::size_t kAll = 8;   // the longest unused one goes first
+  static constexpr std::size_t kAtOnce = 2;  // being prepared: it happens beside the queue of runs
   static constexpr auto kUnused = std::chrono::minutes(5);
 
   explicit PreparedChildren(const Clock& clock) : clock_(clock) {}

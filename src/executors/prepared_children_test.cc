@@ -37,10 +37,18 @@ TEST_F(PreparedChildrenTest, AFewOfEachAndNotTooManyInAll) {
   EXPECT_FALSE(prepared.begin("a")) << "one waits, one is being prepared";
   prepared.give_up("a");
   EXPECT_TRUE(prepared.begin("a"));
+  prepared.give_up("a");
   FakeChild& oldest = *children_.front();
   for (std::size_t i = 0; i < PreparedChildren::kAll; ++i) prepare(std::string(1, static_cast<char>('b' + i)));
   EXPECT_EQ(prepared.size(), PreparedChildren::kAll);
   EXPECT_TRUE(oldest.was_killed());
+}
+
+TEST_F(PreparedChildrenTest, OnlyAFewArePreparedAtOnce) {
+  for (std::size_t i = 0; i < PreparedChildren::kAtOnce; ++i) ASSERT_TRUE(prepared.begin(std::to_string(i)));
+  EXPECT_FALSE(prepared.begin("one more"));
+  prepared.give_up("0");
+  EXPECT_TRUE(prepared.begin("one more"));
 }
 
 TEST_F(PreparedChildrenTest, WhatDoesNotBearItIsNotTriedAgain) {

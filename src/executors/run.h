@@ -41,6 +41,7 @@ enum class SessionStart : std::uint8_t { keep, reset };
 
 struct RunRequest {
   std::string run_id;
+  std::string principal;     // whose run it is: what is kept from one run for another stays with its principal
   capsule::Capsule capsule;  // what runs, signed; the child checks it again
   std::string key;           // SPKI DER of the signing key, base64
   std::string stdin_bytes;

@@ -45,6 +45,7 @@ class StreamingObserver final : public executors::RunObserver {
 executors::RunRequest make_request(const CodeWorld& world, SealedRun sealed, CodeRun run, const RunPolicy& policy) {
   executors::RunRequest request;
   request.run_id = make_id(world.random, "run_");
+  request.principal = run.principal;
   request.capsule = std::move(sealed.capsule);
   request.key = std::move(sealed.key);
   request.stdin_bytes = std::move(run.arguments.stdin_text);

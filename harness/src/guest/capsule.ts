@@ -86,7 +86,7 @@ function promisedLayers(manifest: Record<string, unknown>): Map<string, Promised
   return promised;
 }
 
-/** Layers that passed the check, by their hash. */
+/** Layers of the last start that passed the check, by their hash. */
 export type HeldLayers = Map<string, Uint8Array>;
 
 function checkLayers(channel: Channel, sent: LayerHeader[], promised: Map<string, Promised>, body: Uint8Array, known: HeldLayers) {
@@ -99,10 +99,11 @@ function checkLayers(channel: Channel, sent: LayerHeader[], promised: Map<string
     const bytes = held ? known.get(sha256) ?? refuse(`the layer ${id} is not held here`) : body.subarray(at, at + size);
     at += size;
     if (!held && channel.sha256(bytes).toLowerCase() !== sha256) refuse(`the layer ${id} has another hash`);
-    if (format !== "raw") known.set(sha256, bytes);
     layers.push({ id, format: format ?? "zip", path, mount: promise.mount, sha256, bytes });
     promised.delete(id);
   }
+  known.clear();
+  for (const { format, sha256, bytes } of layers) if (format === "zip") known.set(sha256, bytes);
   if (promised.size > 0) refuse(`the layer ${[...promised.keys()][0]} was not sent`);
   return { layers, rest: body.subarray(at) };
 }
