@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "executors/run_channel.h"
-
 namespace relay::executors {
 namespace {
 
@@ -125,22 +123,35 @@ Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, Run
   co_return std::make_shared<RunChild>(std::move(child));
 }
 
+// One run on this child, or on a ready one. A child that died with its zygote before it said anything has done nothing that anybody
+// could see, so the run begins again on a child of the next zygote, once; unless the child held a session's variables.
+Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child, RunRequest& request, std::shared_ptr<HostCalls> calls,
+                                                 RunObserver& observer, RunStop stop) {
+  bool may_repeat = !child || !request.session;
+  for (;; may_repeat = false) {
+    if (!child) {
+      RELAY_CO_TRY(child, co_await take_child(request.language(), observer));
+    }
+    ChildGuard guard(child);
+    RunChannel channel(executor_, child, calls, observer);
+    RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, stop));
+    if (result.fate == ChildFate::waits) guard.keep();
+    if (result.fate != ChildFate::unused || !may_repeat) co_return Served{std::move(child), std::move(result)};
+    child.reset();
+    request.deps_held = false;
+  }
+}
+
 Task<RunOutcome> LocalExecutor::run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
   const std::string deps = preparable_deps(request);
-  std::shared_ptr<RunChild> child = deps.empty() ? nullptr : prepared_.take(deps);
-  request.deps_held = child != nullptr;
-  if (!child) {
-    RELAY_CO_TRY(child, co_await take_child(request.language(), observer));
-  }
-  ChildGuard guard(child);
-  RunChannel channel(executor_, child, std::move(calls), observer);
-  RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
-  if (result.fate == ChildFate::waits) {
-    guard.keep();
-    runtime(request.language()).pool->discard(child);
+  std::shared_ptr<RunChild> prepared = deps.empty() ? nullptr : prepared_.take(deps);
+  request.deps_held = prepared != nullptr;
+  RELAY_CO_TRY(Served served, co_await serve(std::move(prepared), request, std::move(calls), observer, std::move(stop)));
+  if (served.result.fate == ChildFate::waits) {
+    runtime(request.language()).pool->discard(std::move(served.child));
     if (!deps.empty() && queue_->waiting() == 0) prepare_successor(request);
   }
-  co_return std::move(result.outcome);
+  co_return std::move(served.result.outcome);
 }
 
 void LocalExecutor::prepare_successor(const RunRequest& request) {
@@ -191,28 +202,19 @@ void LocalExecutor::sweep_prepared() {
   });
 }
 
-Task<RunOutcome> LocalExecutor::run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+Task<RunOutcome> LocalExecutor::run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
   RELAY_CO_TRY(SessionTable::Lease lease, sessions_.take(*request.session, request.language(), request.session_start));
   SessionGuard session(sessions_, *request.session, request.language());
-  session.lost_because.clear();
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
-  if (!lease.child) {
-    RELAY_CO_TRY(lease.child, co_await take_child(request.language(), observer));
-  }
-  session.lost_because = "its last run was cancelled";
-  ChildGuard guard(lease.child);
-  RunChannel channel(executor_, lease.child, std::move(calls), observer);
-  RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, std::move(stop)));
-  result.outcome.session_note = std::move(lease.note);
+  Result<Served> served = co_await serve(std::move(lease.child), request, std::move(calls), observer, std::move(stop));
   session.lost_because.clear();
-  if (result.fate == ChildFate::waits) {
-    guard.keep();
-    session.child = lease.child;
-  } else {
-    session.lost_because = loss(result.outcome);
-  }
-  co_return std::move(result.outcome);
+  if (!served) co_return fail(std::move(served.error()));
+  RunOutcome& outcome = served->result.outcome;
+  outcome.session_note = std::move(lease.note);
+  if (served->result.fate == ChildFate::waits) session.child = std::move(served->child);
+  else session.lost_because = loss(outcome);
+  co_return std::move(outcome);
 }
 
 Task<RunOutcome> LocalExecutor::run(const authority::Recorded&, RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {

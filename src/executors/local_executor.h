@@ -15,6 +15,7 @@
 #include "executors/prepared_children.h"
 #include "executors/ready_pool.h"
 #include "executors/run.h"
+#include "executors/run_channel.h"
 #include "executors/run_queue.h"
 #include "executors/session_table.h"
 #include "executors/zygote.h"
@@ -70,9 +71,15 @@ class LocalExecutor {
     std::shared_ptr<ReadyPool> pool;
   };
 
+  struct Served {
+    std::shared_ptr<RunChild> child;
+    ChannelResult result;
+  };
+
   Runtime& runtime(Language language);
   Task<RunOutcome> run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
-  Task<RunOutcome> run_in_session(const RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
+  Task<RunOutcome> run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
+  Task<Served> serve(std::shared_ptr<RunChild> child, RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
   Task<std::shared_ptr<RunChild>> take_child(Language language, RunObserver& observer);
   void prepare_successor(const RunRequest& request);
   Task<void> prepare(RunRequest request, std::string key);

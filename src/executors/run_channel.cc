@@ -49,6 +49,8 @@ struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
   Verdict verdict = Verdict::none;
   std::string detail;
   bool done = false;
+  bool silent = true;  // the child has said nothing yet, so nobody outside has seen anything of the run
+  bool zygote_died = false;
 };
 
 RunChannel::RunChannel(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls, RunObserver& observer)
@@ -153,6 +155,7 @@ Task<void> RunChannel::State::pump() {
     }
     Result<std::optional<FrameView>> frame = co_await child->receive();
     if (frame && !*frame) break;
+    silent = false;
     Result<void> taken = frame ? take(**frame) : Result<void>(fail(std::move(frame.error())));
     if (!taken) end(Verdict::violation, std::move(taken.error().message));
   }
@@ -166,6 +169,7 @@ Task<void> RunChannel::State::explain_end() {
   Result<ChildExit> exit = co_await child->wait(relay::limits::kExitReport);
   const ChildExit known = exit ? *exit : ChildExit{.code = {}, .signal = SIGKILL, .cpu_ms = 0, .zygote_died = false};
   outcome.usage.cpu_ms = known.cpu_ms;
+  zygote_died = known.zygote_died;
   const auto set = [this](int code, std::string type, std::string message) {
     outcome.exit_code = code;
     outcome.error = RunFailure{std::move(type), std::move(message), {}};
@@ -212,8 +216,9 @@ Task<ChannelResult> RunChannel::run(const RunRequest& request, RunStop stop) {
   if (!state->done) RELAY_CO_CHECK(co_await state->explain_end());
   state->outcome.usage.wall_ms = ms_since(begin);
   state->outcome.executor = "local";
+  const bool unused = state->silent && state->zygote_died && state->verdict == Verdict::none;
   const bool waits = state->done && state->child->alive();
-  co_return ChannelResult{std::move(state->outcome), waits ? ChildFate::waits : ChildFate::ended};
+  co_return ChannelResult{std::move(state->outcome), unused ? ChildFate::unused : waits ? ChildFate::waits : ChildFate::ended};
 }
 
 }  // namespace relay::executors

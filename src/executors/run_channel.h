@@ -16,8 +16,9 @@ namespace relay::executors {
 
 /// What is left of the child afterwards.
 enum class ChildFate : std::uint8_t {
-  waits,  // said `done` in good order and can serve the next run of its session
-  ended,  // was killed, died, or must not be trusted any more
+  waits,   // said `done` in good order and can serve the next run of its session
+  ended,   // was killed, died, or must not be trusted any more
+  unused,  // died with its zygote before it said anything: nothing of the run has happened
 };
 
 struct ChannelResult {

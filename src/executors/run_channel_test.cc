@@ -176,6 +176,25 @@ TEST_F(RunChannelTest, EveryWayToDieHasItsWords) {
   }
 }
 
+TEST_F(RunChannelTest, WhoDiesWithItsZygoteBeforeSayingAnythingWasNeverUsed) {
+  fake.end(ChildExit{.zygote_died = true});
+  run();
+  EXPECT_EQ(fate, ChildFate::unused);
+}
+
+TEST_F(RunChannelTest, WhoHasSaidSomethingWasUsed) {
+  fake.say(make_frame(FrameKind::output, R"({"stream":"stdout"})", "out"));
+  fake.end(ChildExit{.zygote_died = true});
+  EXPECT_EQ(run().stdout_bytes, "out");
+  EXPECT_EQ(fate, ChildFate::ended);
+}
+
+TEST_F(RunChannelTest, WhoDiesAloneWasUsed) {
+  fake.end(ChildExit{.signal = SIGKILL});
+  run();
+  EXPECT_EQ(fate, ChildFate::ended);
+}
+
 TEST_F(RunChannelTest, CallsAreAnsweredWithTheirNumbers) {
   fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"echo","args":{"x":1}})", "bytes") + make_frame(FrameKind::call, R"({"id":2,"op":"secret"})") +
            make_frame(FrameKind::call, R"({"id":3,"op":"missing"})") + make_frame(FrameKind::call, R"({"id":4,"op":"throw"})"));

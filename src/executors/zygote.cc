@@ -152,6 +152,7 @@ io::Task<void> Zygote::live(Process& process) {
     if (!message) break;
     handle(std::move(*message));
   }
+  ready_.clear();  // whoever comes now waits for the next one
   process.control.close();
   (void)co_await io::with_timeout(read_stderr(process.child, process.said), std::chrono::seconds(1), "stderr of a zygote");
   RELAY_CO_TRY(const io::ExitStatus status, co_await process.child.stop(std::chrono::milliseconds(0)));
@@ -178,10 +179,11 @@ io::Task<void> Zygote::supervise() {
 }
 
 void Zygote::on_death(std::string reason) {
+  // One that had booted and died is no reason to believe that the next does not boot: who waits goes on waiting.
+  if (status_.phase != ZygotePhase::ready) settled_.set();
   if (status_.phase != ZygotePhase::stopped) status_.phase = ZygotePhase::waiting;
   status_.last_error = std::move(reason);
   ready_.clear();
-  settled_.set();
   process_.reset();
   for (const auto& [id, pending] : std::exchange(pending_, {})) {
     pending->error = "the runtime's process ended: " + status_.last_error;
@@ -264,24 +266,39 @@ io::Task<void> wait_until_walled(const RunChild& child) {
 
 }  // namespace
 
+// A zygote that dies meanwhile has a successor, and nothing has been asked of the child yet: the caller waits for that one.
 io::Task<RunChild> Zygote::fork() {
   const std::shared_ptr<Zygote> self = shared_from_this();
-  RELAY_CO_CHECK(co_await wait_ready());
+  for (bool may_repeat = true;; may_repeat = false) {
+    RELAY_CO_CHECK(co_await wait_ready());
+    const std::uint64_t start = status_.starts;
+    Result<RunChild> child = co_await fork_now();
+    const bool zygote_died = status_.starts != start || status_.phase == ZygotePhase::waiting;
+    if (child || !zygote_died || !may_repeat) co_return child;
+  }
+}
+
+io::Task<RunChild> Zygote::fork_now() {
+  const std::shared_ptr<Zygote> self = shared_from_this();
   RELAY_CO_TRY(FdPair socket, open_socket_pair(SOCK_STREAM));
   RELAY_CO_CHECK(set_nonblocking(socket.first));
   const std::int64_t id = next_id_++;
   auto pending = std::make_shared<PendingFork>(executor_, RunChild::make_state(executor_, id, std::move(socket.first)));
-  const json::object request{{"op", "fork"}, {"id", id}};
-  RELAY_CO_CHECK(process_->control.send(request, socket.second));
-  socket.second.reset();
   pending_[id] = pending;
   // If this coroutine is unwound, the child that is on its way has no owner.
   const std::shared_ptr<void> guard(nullptr, [pending](void*) { pending->abandoned = !pending->done.is_set(); });
-  RELAY_CO_CHECK(co_await pending->done.wait());
+  const Result<void> sent = process_->control.send(json::object{{"op", "fork"}, {"id", id}}, socket.second);
+  socket.second.reset();
+  // When it cannot be sent the zygote is most likely gone, which is noticed in a moment and ends all that is pending.
+  RELAY_CO_TRY(const bool answered, co_await pending->done.wait_until(steady_clock::now() + (sent ? limits::kZygoteBootMax : limits::kExitReport)));
+  if (!answered) co_return fail(unavailable(sent ? fmt::format("the {} runtime does not answer", spec_.kind) : sent.error().message));
   if (!pending->error.empty()) co_return fail(unavailable(pending->error));
   RunChild child(pending->state);
-  RELAY_CO_CHECK(co_await io::with_timeout(wait_until_walled(child), limits::kZygoteBootMax, "a child does not become ready"));
-  co_return child;
+  Result<void> walled = co_await io::with_timeout(wait_until_walled(child), limits::kZygoteBootMax, "a child does not become ready");
+  if (walled) co_return child;
+  child.kill();
+  (void)co_await child.wait(limits::kExitReport);  // whether its zygote died with it
+  co_return fail(std::move(walled.error()));
 }
 
 std::size_t Zygote::leaked_children() const {

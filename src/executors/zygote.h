@@ -78,6 +78,7 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   Zygote(const io::Executor& executor, ZygoteSpec spec);
   io::Task<void> supervise();
   io::Task<void> live(Process& process);
+  io::Task<RunChild> fork_now();
   Result<std::unique_ptr<Process>> spawn_process();
   Result<void> make_group();
   void limit_group();
