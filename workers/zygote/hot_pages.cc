@@ -1,6 +1,7 @@
 #include "hot_pages.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -19,6 +21,7 @@ namespace relay::zygote {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 #ifndef MADV_POPULATE_WRITE
 constexpr int MADV_POPULATE_WRITE = 23;
 #endif
@@ -47,10 +50,11 @@ void add_own_pages(int pagemap, const HotPages::Range& area, std::vector<HotPage
   std::vector<std::uint64_t> pages(area.bytes / kPage);
   const auto offset = static_cast<off_t>(area.begin / kPage * sizeof(std::uint64_t));
   const ssize_t got = ::pread(pagemap, pages.data(), pages.size() * sizeof(std::uint64_t), offset);
+  const std::size_t earlier = own.size();  // a range stays within its area: one whose protection changes would spoil its neighbours
   for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got) / sizeof(std::uint64_t); ++i) {
     if (!is_own(pages[i])) continue;
     const std::uintptr_t at = area.begin + i * kPage;
-    if (!own.empty() && own.back().begin + own.back().bytes == at) own.back().bytes += kPage;
+    if (own.size() > earlier && own.back().begin + own.back().bytes == at) own.back().bytes += kPage;
     else own.push_back({at, kPage});
   }
 }
@@ -101,6 +105,10 @@ Result<HotPages> HotPages::learn(const std::function<Result<void>()>& trial) {
 
 void HotPages::prepare() const {
   for (const Range& range : ranges_) ::madvise(reinterpret_cast<void*>(range.begin), range.bytes, MADV_POPULATE_WRITE);
+  // The first switch back to a process that has changed its page tables is expensive under a hypervisor that shadows them
+  // (half a millisecond): now, while nobody waits, rather than when the run arrives.
+  const timespec moment{.tv_sec = 0, .tv_nsec = kNap.count()};
+  ::ppoll(nullptr, 0, &moment, nullptr);
 }
 
 std::size_t HotPages::bytes() const {

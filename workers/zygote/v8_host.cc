@@ -32,7 +32,7 @@ void exit_on_fatal(const char* location, const char* message) {
 
 void start_engine(V8Host::State& state) {
   v8::V8::SetFlagsFromString(kFlags.data(), kFlags.size());
-  state.platform = v8::platform::NewSingleThreadedDefaultPlatform();
+  state.platform = std::make_unique<V8Platform>();
   v8::V8::InitializePlatform(state.platform.get());
   v8::V8::EnableWebAssemblyTrapHandler(true);
   v8::V8::Initialize();
@@ -122,7 +122,7 @@ Result<void> boot_harness(V8Host::State& state) {
 void pump(V8Host::State& state) {
   do {
     state.isolate->PerformMicrotaskCheckpoint();
-  } while (v8::platform::PumpMessageLoop(state.platform.get(), state.isolate));
+  } while (state.platform->pump(state.isolate));
   state.isolate->PerformMicrotaskCheckpoint();
 }
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include <libplatform/libplatform.h>
 #include <v8.h>
 
 #include "practice.h"
 #include "v8_host.h"
+#include "v8_platform.h"
 
 namespace relay::zygote {
 
@@ -19,7 +19,7 @@ enum class Phase : std::uint8_t { boot, child };
 struct V8Host::State {
   Phase phase = Phase::boot;
   V8Options options;
-  std::unique_ptr<v8::Platform> platform;
+  std::unique_ptr<V8Platform> platform;
   std::unique_ptr<v8::ArrayBuffer::Allocator> allocator;
   v8::Isolate* isolate = nullptr;
   v8::Global<v8::Context> context;

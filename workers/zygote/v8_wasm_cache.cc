@@ -61,7 +61,7 @@ v8::MaybeLocal<v8::WasmModuleObject> load_compiled(V8Host::State& state, const s
   v8::Local<v8::Promise> promise;
   if (!start_streaming(isolate, context).ToLocal(&promise)) return {};
   queue->PerformCheckpoint(isolate);
-  while (promise->State() == v8::Promise::kPending && v8::platform::PumpMessageLoop(state.platform.get(), isolate))
+  while (promise->State() == v8::Promise::kPending && state.platform->pump(isolate))
     queue->PerformCheckpoint(isolate);
   current_stream(isolate) = nullptr;
   if (promise->State() != v8::Promise::kFulfilled || !stream.used) return {};
