@@ -34,15 +34,11 @@ describe("text", () => {
       assert.equal(parts.decodeUtf8(bytes), new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), Buffer.from(bytes).toString("hex"));
     }
   });
-  test("base64 in both alphabets, and nothing else", () => {
+  test("base64", () => {
     for (let size = 0; size < 20; size++) {
       const bytes = randomBytes(size);
       assert.equal(parts.encodeBase64(bytes), bytes.toString("base64"));
-      assert.equal(parts.encodeBase64(bytes, "url"), bytes.toString("base64url"));
-      assert.deepEqual(Buffer.from(parts.decodeBase64(bytes.toString("base64"))), bytes);
-      assert.deepEqual(Buffer.from(parts.decodeBase64(bytes.toString("base64url"))), bytes);
     }
-    for (const bad of ["a", "ab!c", "abcde", "é===", "====", "ab c"]) assert.throws(() => parts.decodeBase64(bad));
   });
   test("clip keeps characters whole", () => {
     assert.equal(parts.clip("short", 100), "short");
@@ -106,13 +102,13 @@ describe("capsule", () => {
   });
   const refusals = {
     "a changed layer": [(h, body) => ((body[0] ^= 1), body), /another hash/],
-    "a changed manifest": [(h) => void (h.manifest = h.manifest.replace('"cwd":"/tmp"', '"cwd":"/etc"')), /does not verify/],
-    "an added space": [(h) => void (h.manifest += " "), /does not verify/],
+    "a changed manifest": [(h) => void (h.manifest = h.manifest.replace('"cwd":"/tmp"', '"cwd":"/etc"')), /does not match/],
+    "an added space": [(h) => void (h.manifest += " "), /does not match/],
     "a layer that was never sent": [(h) => void (h.layers[0].held = true), /not held here/],
     "no signature": [(h) => void (h.sig = ""), /compact JWS/],
     "alg none": [(h) => void (h.sig = Buffer.from('{"alg":"none"}').toString("base64url") + ".."), /not EdDSA/],
-    "another payload": [(h) => void (h.sig = h.sig.replace("..", ".e30.")), /another manifest/],
-    "another key": [(h) => void (h.key = Buffer.alloc(44).toString("base64")), /does not verify/],
+    "another payload": [(h) => void (h.sig = h.sig.replace("..", ".e30.")), /something else/],
+    "another key": [(h) => void (h.key = Buffer.alloc(44).toString("base64")), /no Ed25519 key/],
     "a missing layer": [(h) => void (h.layers = []), /was not sent/],
     "an extra layer": [(h) => void h.layers.push({ id: "more", bytes: 0 }), /not in the manifest/],
     "a layer that is too long": [(h) => void (h.layers[0].bytes = 1e9), /cut short/],

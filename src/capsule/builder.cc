@@ -86,8 +86,8 @@ std::string CapsuleBuilder::signature_of(const std::string& hash, const std::str
 }
 
 Result<void> verify(const KeyRing& keys, const Capsule& capsule) {
-  RELAY_TRY(const VerifiedJws verified, verify_jws(keys, kCapsuleJwsType, capsule.jws, capsule.text));
-  RELAY_TRY(const Manifest manifest, parse_manifest(verified.payload));
+  RELAY_CHECK(verify_jws(keys, kCapsuleJwsType, capsule.jws, capsule.text));
+  RELAY_TRY(const Manifest manifest, parse_manifest(capsule.text));
   return check_layers(manifest, capsule.layers);
 }
 

@@ -81,9 +81,9 @@ int run_capsule_build(const CapsuleBuildOptions& options, std::ostream& out, std
 Result<VerifiedCapsule> load_verified_capsule(const CapsuleReadOptions& options) {
   RELAY_TRY(Capsule capsule, load_named(options.directory));
   RELAY_TRY(const KeyRing keys, KeyRing::open(options.keys));
-  RELAY_TRY(const VerifiedJws verified, verify_jws(keys, kCapsuleJwsType, capsule.jws, capsule.text));
+  RELAY_TRY(const PublicKey* key, verify_jws(keys, kCapsuleJwsType, capsule.jws, capsule.text));
   RELAY_CHECK(check_layers(capsule.manifest, capsule.layers));
-  return VerifiedCapsule{std::move(capsule), *keys.find(verified.fingerprint)};
+  return VerifiedCapsule{std::move(capsule), *key};
 }
 
 int run_capsule_inspect(const CapsuleReadOptions& options, std::ostream& out, std::ostream& err) {
@@ -102,7 +102,7 @@ int run_capsule_verify(const CapsuleReadOptions& options, std::ostream& out, std
   if (!keys) return complain(err, keys.error(), kCannot);
   const auto signed_by = verify_jws(*keys, kCapsuleJwsType, capsule->jws, capsule->text);
   if (!signed_by) return complain(err, signed_by.error(), kUnsound);
-  out << fmt::format("signature  good, key {}\n", signed_by->fingerprint);
+  out << fmt::format("signature  good, key {}\n", (*signed_by)->fingerprint());
   if (const auto layers = check_layers(capsule->manifest, capsule->layers); !layers) return complain(err, layers.error(), kUnsound);
   for (const Layer& layer : capsule->manifest.layers) out << fmt::format("layer {}  good, {} bytes\n", layer.id, layer.bytes);
   out << fmt::format("capsule {}\n", capsule->hash);

@@ -13,22 +13,13 @@ namespace {
 struct FreeBio {
   void operator()(BIO* bio) const { BIO_free(bio); }
 };
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
 struct FreeKeyContext {
   void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
 };
 using Bio = std::unique_ptr<BIO, FreeBio>;
-using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 using KeyContext = std::unique_ptr<EVP_PKEY_CTX, FreeKeyContext>;
 
-constexpr std::size_t kSignatureBytes = 64;
-
-const unsigned char* raw(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-EVP_PKEY* raw(const std::shared_ptr<void>& key) {
+EVP_PKEY* openssl(const std::shared_ptr<void>& key) {
   return static_cast<EVP_PKEY*>(key.get());
 }
 std::shared_ptr<void> own(EVP_PKEY* key) {
@@ -63,11 +54,11 @@ int no_password(char*, int, int, void*) {
 
 }  // namespace
 
-Result<PublicKey> PublicKey::from_raw(void* evp_pkey) {
+Result<PublicKey> PublicKey::from_openssl(void* evp_pkey) {
   auto* key = static_cast<EVP_PKEY*>(evp_pkey);
-  EVP_PKEY_up_ref(key);
   PublicKey result;
-  result.key_ = own(key);
+  std::size_t length = result.raw_.size();
+  if (EVP_PKEY_get_raw_public_key(key, result.raw_.data(), &length) != 1) return fail(internal("cannot read a public key"));
   const Bio out(BIO_new(BIO_s_mem()));
   if (PEM_write_bio_PUBKEY(out.get(), key) != 1) return fail(internal("cannot write a public key"));
   result.pem_ = contents(out);
@@ -78,15 +69,16 @@ Result<PublicKey> PublicKey::from_raw(void* evp_pkey) {
 
 Result<PublicKey> PublicKey::parse_pem(std::string_view pem) {
   const std::shared_ptr<void> key = own(PEM_read_bio_PUBKEY(reading(pem).get(), nullptr, no_password, nullptr));
-  RELAY_CHECK(check_kind(raw(key)));
-  return from_raw(key.get());
+  RELAY_CHECK(check_kind(openssl(key)));
+  return from_openssl(key.get());
 }
 
-bool PublicKey::verify(std::string_view message, std::string_view signature) const {
-  if (signature.size() != kSignatureBytes) return false;
-  const Context context(EVP_MD_CTX_new());
-  if (EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, raw(key_)) != 1) return false;
-  return EVP_DigestVerify(context.get(), raw(signature), signature.size(), raw(message), message.size()) == 1;
+Result<SigningKey> SigningKey::from_openssl(std::shared_ptr<void> key) {
+  std::array<unsigned char, Ed25519Signer::kSeedBytes> seed{};
+  std::size_t length = seed.size();
+  if (EVP_PKEY_get_raw_private_key(openssl(key), seed.data(), &length) != 1) return fail(internal("cannot read a private key"));
+  RELAY_TRY(PublicKey public_key, PublicKey::from_openssl(key.get()));
+  return SigningKey(std::move(key), Ed25519Signer(seed), std::move(public_key));
 }
 
 Result<SigningKey> SigningKey::generate() {
@@ -94,31 +86,19 @@ Result<SigningKey> SigningKey::generate() {
   EVP_PKEY* made = nullptr;
   if (EVP_PKEY_keygen_init(context.get()) != 1 || EVP_PKEY_keygen(context.get(), &made) != 1)
     return fail(internal("OpenSSL cannot make an Ed25519 key"));
-  std::shared_ptr<void> key = own(made);
-  RELAY_TRY(PublicKey public_key, PublicKey::from_raw(key.get()));
-  return SigningKey(std::move(key), std::move(public_key));
+  return from_openssl(own(made));
 }
 
 Result<SigningKey> SigningKey::parse_pem(std::string_view pkcs8_pem) {
   std::shared_ptr<void> key = own(PEM_read_bio_PrivateKey(reading(pkcs8_pem).get(), nullptr, no_password, nullptr));
-  RELAY_CHECK(check_kind(raw(key)));
-  RELAY_TRY(PublicKey public_key, PublicKey::from_raw(key.get()));
-  return SigningKey(std::move(key), std::move(public_key));
+  RELAY_CHECK(check_kind(openssl(key)));
+  return from_openssl(std::move(key));
 }
 
 std::string SigningKey::private_pem() const {
   const Bio out(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PKCS8PrivateKey(out.get(), raw(key_), nullptr, nullptr, 0, nullptr, nullptr);
+  PEM_write_bio_PKCS8PrivateKey(out.get(), openssl(key_), nullptr, nullptr, 0, nullptr, nullptr);
   return contents(out);
-}
-
-std::string SigningKey::sign(std::string_view message) const {
-  std::string signature(kSignatureBytes, '\0');
-  std::size_t length = signature.size();
-  const Context context(EVP_MD_CTX_new());
-  EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, raw(key_));
-  EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &length, raw(message), message.size());
-  return signature;
 }
 
 }  // namespace relay::capsule

@@ -1,4 +1,4 @@
-// Ed25519 keys and JWS: how a harness knows that relay made a capsule. The only door to OpenSSL's signatures.
+// Keys: how a harness knows that relay made a capsule. The only door to OpenSSL's key files.
 //
 // A key directory holds signing.key (PKCS#8 PEM, mode 0600), signing.pub (SPKI PEM) and old-<fingerprint>.pub for
 // every key that was rotated away: capsules signed by those still verify, nothing new is signed by them. The
@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ed25519.h"
+#include "base/jws.h"
 #include "base/result.h"
 
 namespace relay::capsule {
@@ -25,14 +27,14 @@ class PublicKey {
   [[nodiscard]] const std::string& pem() const { return pem_; }
   /// SubjectPublicKeyInfo, DER, base64: what the start frame carries.
   [[nodiscard]] const std::string& spki_base64() const { return spki_base64_; }
-  [[nodiscard]] bool verify(std::string_view message, std::string_view signature) const;
+  [[nodiscard]] const Ed25519PublicKey& raw() const { return raw_; }
 
  private:
   friend class SigningKey;
   PublicKey() = default;
-  static Result<PublicKey> from_raw(void* evp_pkey);
+  static Result<PublicKey> from_openssl(void* evp_pkey);
 
-  std::shared_ptr<void> key_;
+  Ed25519PublicKey raw_{};
   std::string pem_;
   std::string fingerprint_;
   std::string spki_base64_;
@@ -45,12 +47,15 @@ class SigningKey {
 
   [[nodiscard]] const PublicKey& public_key() const { return public_; }
   [[nodiscard]] std::string private_pem() const;
-  /// 64 bytes.
-  [[nodiscard]] std::string sign(std::string_view message) const;
+  [[nodiscard]] const Ed25519Signer& signer() const { return signer_; }
 
  private:
-  SigningKey(std::shared_ptr<void> key, PublicKey public_key) : key_(std::move(key)), public_(std::move(public_key)) {}
-  std::shared_ptr<void> key_;
+  SigningKey(std::shared_ptr<void> key, const Ed25519Signer& signer, PublicKey public_key)
+      : key_(std::move(key)), signer_(signer), public_(std::move(public_key)) {}
+  static Result<SigningKey> from_openssl(std::shared_ptr<void> key);
+
+  std::shared_ptr<void> key_;  // OpenSSL's, for the PEM
+  Ed25519Signer signer_;
   PublicKey public_;
 };
 
@@ -81,23 +86,8 @@ class KeyRing {
   bool is_new_ = false;
 };
 
-/// What a JWS is for. It is part of what is signed: a token for one purpose is not accepted for another.
-enum class JwsPayload : std::uint8_t { attached, detached };
-
-/// Compact serialisation, {"alg":"EdDSA","kid":fingerprint,"typ":type}.
 std::string sign_jws(const SigningKey& key, std::string_view type, std::string_view payload, JwsPayload form);
 
-struct VerifiedJws {
-  std::string payload;
-  std::string fingerprint;  // of the key that signed
-};
-
-/// `payload` is what a detached JWS must be over; an attached one must carry exactly that too. Any algorithm but
-/// EdDSA, any other type, unknown key or unknown critical header is refused.
-Result<VerifiedJws> verify_jws(const KeyRing& keys, std::string_view type, std::string_view jws, std::string_view payload);
-/// For tokens: the payload is inside.
-Result<VerifiedJws> verify_attached_jws(const KeyRing& keys, std::string_view type, std::string_view jws);
-
-inline constexpr std::string_view kCapsuleJwsType = "relay-capsule";
-
+/// The key that signed, which is the ring's.
+Result<const PublicKey*> verify_jws(const KeyRing& keys, std::string_view type, std::string_view jws, std::string_view payload);
 }  // namespace relay::capsule

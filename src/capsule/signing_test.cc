@@ -76,49 +76,6 @@ TEST(Signing, RotatedKeysStillVerify) {
   EXPECT_FALSE(verify_jws(*KeyRing::open(scratch.path()), "t", old, "payload")) << "a key taken away verifies nothing";
 }
 
-class Jws : public ::testing::Test {
- protected:
-  KeyRing ring = *KeyRing::in_memory();
-  std::string forge(std::string_view header, std::string_view payload) {
-    const std::string message = to_base64url(header) + "." + to_base64url(payload);
-    return message + "." + to_base64url(ring.current().sign(message));
-  }
-  std::string kid() { return ring.current().public_key().fingerprint(); }
-};
-
-TEST_F(Jws, VerifiesAttachedAndDetached) {
-  for (const auto form : {JwsPayload::attached, JwsPayload::detached}) {
-    const std::string jws = sign_jws(ring.current(), "t", "the payload", form);
-    const auto verified = verify_jws(ring, "t", jws, "the payload");
-    ASSERT_TRUE(verified) << verified.error().message;
-    EXPECT_EQ(verified->payload, "the payload");
-    EXPECT_EQ(verified->fingerprint, kid());
-    EXPECT_FALSE(verify_jws(ring, "t", jws, "the payloae"));
-    EXPECT_FALSE(verify_jws(ring, "other", jws, "the payload")) << "made for another purpose";
-  }
-  EXPECT_EQ(verify_attached_jws(ring, "t", sign_jws(ring.current(), "t", "x", JwsPayload::attached))->payload, "x");
-  EXPECT_FALSE(verify_attached_jws(ring, "t", sign_jws(ring.current(), "t", "x", JwsPayload::detached)));
-}
-
-TEST_F(Jws, RefusesEveryChangedByte) {
-  const std::string jws = sign_jws(ring.current(), "t", "p", JwsPayload::attached);
-  for (std::size_t i = 0; i < jws.size(); ++i) {
-    std::string changed = jws;
-    changed[i] = changed[i] == 'A' ? 'B' : 'A';
-    EXPECT_FALSE(verify_jws(ring, "t", changed, "p")) << i;
-    EXPECT_FALSE(verify_jws(ring, "t", jws.substr(0, i), "p")) << i;
-  }
-}
-
-TEST_F(Jws, RefusesOtherAlgorithmsAndDemands) {
-  ASSERT_TRUE(verify_jws(ring, "t", forge(R"({"alg":"EdDSA","kid":")" + kid() + R"(","typ":"t"})", "p"), "p"));
-  EXPECT_FALSE(verify_jws(ring, "t", forge(R"({"alg":"none","kid":")" + kid() + R"(","typ":"t"})", "p"), "p"));
-  EXPECT_FALSE(verify_jws(ring, "t", forge(R"({"alg":"HS256","kid":")" + kid() + R"(","typ":"t"})", "p"), "p"));
-  EXPECT_FALSE(verify_jws(ring, "t", forge(R"({"alg":"EdDSA","crit":["x"],"kid":")" + kid() + R"(","typ":"t"})", "p"), "p"));
-  EXPECT_FALSE(verify_jws(ring, "t", forge(R"({"alg":"EdDSA","kid":"0123456789abcdef","typ":"t"})", "p"), "p"));
-  EXPECT_FALSE(verify_jws(ring, "t", forge(R"({"alg":"EdDSA","typ":"t"})", "p"), "p"));
-}
-
 TEST(Signing, WritesThePemFormsThatOtherProgramsRead) {
   const auto key = SigningKey::generate();
   ASSERT_TRUE(key);
@@ -129,7 +86,8 @@ TEST(Signing, WritesThePemFormsThatOtherProgramsRead) {
   EXPECT_EQ(der->size(), 44U);
   const auto again = SigningKey::parse_pem(key->private_pem());
   ASSERT_TRUE(again);
-  EXPECT_TRUE(key->public_key().verify("m", again->sign("m")));
+  EXPECT_TRUE(verify_ed25519(key->public_key().raw(), "m", again->signer().sign("m")));
+  EXPECT_EQ(find_ed25519_key(*der), key->public_key().raw());
 }
 
 }  // namespace

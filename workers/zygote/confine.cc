@@ -60,14 +60,14 @@ Result<void> confine_child(const ChildWalls& walls, int socket) {
 }
 
 Result<void> limit_run(const ChildWalls& walls, std::string_view start_header) {
-  RELAY_TRY(const json::object header, json::parse_object(start_header, {.bytes = limits::kFrameBytesToChild}));
-  const json::object* wanted = json::find_object(header, "limits");
-  if (!wanted) return {};
-  if (const auto mem_mb = json::find_int(*wanted, "memMb"); mem_mb && *mem_mb > 0) {
+  const auto text = json::find_text(start_header, "limits");  // the frame is relay's own: only this one member is read here
+  if (!text) return {};
+  RELAY_TRY(const json::object wanted, json::parse_object(*text));
+  if (const auto mem_mb = json::find_int(wanted, "memMb"); mem_mb && *mem_mb > 0) {
     const std::size_t memory = std::min(static_cast<std::size_t>(*mem_mb) * limits::kMiB, walls.plan.limits.memory_bytes);
     RELAY_CHECK(sandbox::lower_memory_limit(walls.base.data_bytes + memory));
   }
-  if (const auto cpu_ms = json::find_int(*wanted, "cpuMs"); cpu_ms && *cpu_ms > 0)
+  if (const auto cpu_ms = json::find_int(wanted, "cpuMs"); cpu_ms && *cpu_ms > 0)
     RELAY_CHECK(sandbox::set_cpu_budget(std::chrono::milliseconds(*cpu_ms)));
   return {};
 }

@@ -1,14 +1,16 @@
-// Ed25519, for the capsule signature that a child checks before it runs anything.
+// The signature of a capsule, which a child checks before it looks at anything else of its run.
 #pragma once
 
 #include <string_view>
 
+#include "base/result.h"
+
 namespace relay::zygote {
 
-/// False for a wrong signature, and for a key that is no Ed25519 key in SPKI DER form.
-bool verify_ed25519(std::string_view spki_der, std::string_view signature, std::string_view message);
+/// `key` is SPKI DER in base64: what the start frame carries.
+Result<void> verify_manifest(std::string_view manifest, std::string_view jws, std::string_view key);
 
-/// Loads what OpenSSL loads on first use: after the walls it could not.
+/// Loads what the libraries load on first use: after the walls they could not.
 void warm_up_crypto();
 
 }  // namespace relay::zygote

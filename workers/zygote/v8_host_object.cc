@@ -129,8 +129,11 @@ void sha256_of(const Args& args) {
   args.GetReturnValue().Set(to_v8(args.GetIsolate(), sha256_hex(bytes_of(args[0]))));
 }
 
-void verify(const Args& args) {
-  args.GetReturnValue().Set(verify_ed25519(bytes_of(args[0]), bytes_of(args[1]), bytes_of(args[2])));
+// The reason for a refusal, or nothing.
+void verify_manifest_of(const Args& args) {
+  v8::Isolate* const isolate = args.GetIsolate();
+  const Result<void> verified = verify_manifest(from_v8(isolate, args[0]), from_v8(isolate, args[1]), from_v8(isolate, args[2]));
+  args.GetReturnValue().Set(to_v8(isolate, verified ? std::string_view() : std::string_view(verified.error().message)));
 }
 
 // Text crosses into and out of guests all the time: V8 does it many times faster than JavaScript could.
@@ -210,7 +213,7 @@ constexpr Member kMembers[] = {
     {"now", now},             {"wallClock", wall_clock},
     {"cpuMs", cpu_ms},        {"memPeakMb", mem_peak_mb},
     {"random", random},       {"sha256", sha256_of},
-    {"verifyEd25519", verify}, {"readFile", read_file},
+    {"verifyManifest", verify_manifest_of}, {"readFile", read_file},
     {"readText", read_text},  {"writeFile", write_file},
     {"compileWasm", compile}, {"drainMicrotasks", drain_microtasks},
     {"encodeUtf8", encode_utf8}, {"decodeUtf8", decode_utf8},

@@ -1,7 +1,6 @@
 // A run is a signed manifest plus layers. Nothing of it is looked at, let alone run, before the signature over the exact
 // manifest bytes and the hash of every layer have been checked.
 
-import { decodeBase64, decodeUtf8, encodeBase64, encodeUtf8 } from "./text";
 import type { Channel, Frame, LayerHeader, StartHeader } from "./wire";
 
 export interface Entry {
@@ -41,31 +40,9 @@ function object(value: unknown, what: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The signing input covers the manifest as it was sent, byte for byte; a payload inside the JWS must be the same. */
-function checkSignature(channel: Channel, header: StartHeader): void {
-  const parts = String(header.sig).split(".");
-  if (parts.length !== 3) refuse("the signature is not a compact JWS");
-  const [protectedPart, payload, signature] = parts as [string, string, string];
-  let protectedHeader: Record<string, unknown>;
-  try {
-    protectedHeader = object(JSON.parse(decodeUtf8(decodeBase64(protectedPart))), "the JWS header");
-  } catch {
-    refuse("the JWS header is not readable");
-  }
-  if (protectedHeader.alg !== "EdDSA") refuse(`the algorithm is ${String(protectedHeader.alg)}, not EdDSA`);
-  if (protectedHeader.crit !== undefined || protectedHeader.b64 === false) refuse("the JWS has critical extensions");
-  const manifest = encodeBase64(encodeUtf8(header.manifest), "url");
-  if (payload !== "" && payload !== manifest) refuse("the signature is over another manifest");
-  const message = encodeUtf8(`${protectedPart}.${manifest}`);
-  if (!verified(channel, header.key, signature, message)) refuse("the signature does not verify");
-}
-
-function verified(channel: Channel, key: string, signature: string, message: Uint8Array): boolean {
-  try {
-    return channel.verifyEd25519(decodeBase64(key), decodeBase64(signature), message) === true;
-  } catch {
-    return false;
-  }
+function checkSignature(channel: Channel, { manifest, sig, key }: StartHeader): void {
+  const reason = channel.verifyManifest(manifest, String(sig), String(key));
+  if (reason !== "") refuse(reason);
 }
 
 interface Promised {

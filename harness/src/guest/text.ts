@@ -121,40 +121,15 @@ function decodeOne(bytes: Uint8Array, i: number, lead: number): [number, number]
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const URL_ALPHABET = ALPHABET.slice(0, 62) + "-_";
-const VALUES = new Int16Array(128).fill(-1);
-for (let i = 0; i < 64; i++) {
-  VALUES[ALPHABET.charCodeAt(i)] = i;
-  VALUES[URL_ALPHABET.charCodeAt(i)] = i;
-}
-
-/** Accepts the standard and the URL alphabet, with or without padding; anything else throws. */
-export function decodeBase64(text: string): Uint8Array {
-  let end = text.length;
-  while (end > 0 && text[end - 1] === "=") end--;
-  if (end % 4 === 1 || text.length - end > 2) throw new Error("not base64");
-  const out = new Uint8Array(Math.floor((end * 3) / 4));
-  let at = 0, bits = 0, held = 0;
-  for (let i = 0; i < end; i++) {
-    const value = VALUES[text.charCodeAt(i)] ?? -1;
-    if (value < 0) throw new Error("not base64");
-    held = (held << 6) | value;
-    bits += 6;
-    if (bits >= 8) (bits -= 8), (out[at++] = (held >> bits) & 0xff);
-  }
-  return out;
-}
-
-export function encodeBase64(bytes: Uint8Array, style: "standard" | "url" = "standard"): string {
-  const alphabet = style === "url" ? URL_ALPHABET : ALPHABET;
+export function encodeBase64(bytes: Uint8Array): string {
   let out = "";
   for (let i = 0; i < bytes.length; i += 3) {
     const left = bytes.length - i;
     const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
-    out += alphabet[group >> 18]! + alphabet[(group >> 12) & 63]!;
-    if (left > 1) out += alphabet[(group >> 6) & 63]!;
-    if (left > 2) out += alphabet[group & 63]!;
-    if (style === "standard" && left < 3) out += left === 1 ? "==" : "=";
+    out += ALPHABET[group >> 18]! + ALPHABET[(group >> 12) & 63]!;
+    if (left > 1) out += ALPHABET[(group >> 6) & 63]!;
+    if (left > 2) out += ALPHABET[group & 63]!;
+    if (left < 3) out += left === 1 ? "==" : "=";
   }
   return out;
 }

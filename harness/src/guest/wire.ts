@@ -31,7 +31,8 @@ export interface Channel {
   /** Resident growth of this child, where the host can tell. */
   memPeakMb?(): number;
   sha256(bytes: Uint8Array): string;
-  verifyEd25519(spkiDer: Uint8Array, signature: Uint8Array, message: Uint8Array): boolean;
+  /** Checks the JWS over the exact text of a manifest: why it is refused, or "". The key is SPKI DER in base64. */
+  verifyManifest(manifest: string, jws: string, key: string): string;
 }
 
 export interface LayerHeader {

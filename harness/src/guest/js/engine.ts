@@ -20,7 +20,8 @@ export interface EngineHooks {
   random(bytes: number): Uint8Array;
 }
 
-export type Entry = "begin" | "finish" | "describeError" | "onReply" | "onEvent" | "onTimer" | "builtinNames" | "exitCode" | "beforeExit";
+const ENTRIES = ["begin", "finish", "describeError", "onReply", "onEvent", "onTimer", "builtinNames"] as const;
+export type Entry = (typeof ENTRIES)[number];
 
 /** QuickJS checks this against its own stack in linear memory; V8's stack below must be the larger one. */
 const STACK_BYTES = 200 * 1024;
@@ -28,11 +29,11 @@ const GC_THRESHOLD_BYTES = 8 * 1024 * 1024;
 
 export class Engine {
   readonly vm: QuickJS;
-  private readonly entries: JSValueHandle;
+  private readonly entries: Record<Entry, JSValueHandle>;
 
-  private constructor(vm: QuickJS, entries: JSValueHandle) {
+  private constructor(vm: QuickJS, prelude: JSValueHandle) {
     this.vm = vm;
-    this.entries = entries;
+    this.entries = Object.fromEntries(ENTRIES.map((name) => [name, prelude.getProp(name)])) as Record<Entry, JSValueHandle>;
   }
 
   static async boot(parts: EngineParts, hooks: EngineHooks, bridge: Record<string, (...args: JSValueHandle[]) => JSValueHandle>): Promise<Engine> {
@@ -50,17 +51,11 @@ export class Engine {
     const install = vm.evalCode(parts.preludeSource, "relay:prelude");
     const functions = vm.newObject();
     for (const [name, fn] of Object.entries(bridgeOf(vm, bridge))) functions.setProp(name, fn);
-    const entries = vm.callFunction(install, vm.undefined, functions);
-    return new Engine(vm, entries);
+    return new Engine(vm, vm.callFunction(install, vm.undefined, functions));
   }
 
   call(name: Entry, ...args: JSValueHandle[]): JSValueHandle {
-    const fn = this.entries.getProp(name);
-    try {
-      return this.vm.callFunction(fn, this.vm.undefined, ...args);
-    } finally {
-      fn.dispose();
-    }
+    return this.vm.callFunction(this.entries[name], this.vm.undefined, ...args);
   }
 
   /** Strings and numbers in, text out. */

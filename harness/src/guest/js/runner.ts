@@ -60,7 +60,7 @@ export class JsRunner implements Runner {
     if (!file) throw new Error(`the capsule has no entry ${path}`);
     const source = decodeUtf8(file.read());
     this.modules.use(state.tree, name, path);
-    this.begin(capsule, path);
+    this.begin(capsule, path, state.context.channel);
     const repeatable = Boolean(capsule.header.session);
     try {
       this.loadBundle(capsule, state, source);
@@ -72,8 +72,10 @@ export class JsRunner implements Runner {
     }
   }
 
-  private begin({ entry, header }: Capsule, path: string): void {
-    const config = { argv: entry.argv, env: entry.env, cwd: entry.cwd, entry: path, servers: header.servers ?? [], versions: this.versions };
+  private begin({ entry, header }: Capsule, path: string, channel: Channel): void {
+    const { argv, env, cwd } = entry;
+    const { versions } = this;
+    const config = { argv, env, cwd, entry: path, servers: header.servers ?? [], versions, now: channel.now(), wallClock: channel.wallClock() };
     this.engine.ask("begin", JSON.stringify(config));
   }
 
@@ -143,10 +145,8 @@ export class JsRunner implements Runner {
     const { vm } = this.engine;
     const limits = [Limits.valueDepth, Limits.valueBytes, Limits.valueTextBytes].map((limit) => vm.newNumber(limit));
     const text = this.engine.call("finish", value, ...limits).consume((handle) => handle.toString());
-    const { json, text: valueText } = JSON.parse(text) as { json?: string; text?: string };
+    const { json, text: valueText, exitCode } = JSON.parse(text) as { json?: string; text?: string; exitCode: number };
     const fits = json !== undefined && (json.length * 3 <= Limits.valueBytes || encodeUtf8(json).length <= Limits.valueBytes);
-    const exitCode = Number(this.engine.ask("exitCode")) & 255;
-    this.engine.ask("beforeExit", exitCode);
     return { exitCode, valueJson: fits ? json : undefined, valueText, memPeakBytes: this.engine.memoryBytes() };
   }
 

@@ -26,6 +26,9 @@ export interface RunConfig {
   entry: string;
   servers: unknown[];
   versions: Record<string, string>;
+  /** When the run began, on both clocks. */
+  now: number;
+  wallClock: number;
 }
 
 let current: Bridge;

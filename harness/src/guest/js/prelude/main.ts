@@ -41,38 +41,57 @@ function readLine(text?: string): string | null {
   return bytes.length ? p.fromUtf8(p.NativeUint8Array.from(bytes)) : null;
 }
 
-/** sfc32, seeded afresh in each child: forked engines would otherwise all draw the same numbers. */
-function seededRandom(): () => number {
-  const seed = new Uint32Array(4);
-  getRandomValues(seed);
-  let a = seed[0]!, b = seed[1]!, c = seed[2]!, d = seed[3]! | 1;
-  const next = () => {
-    const t = (((a + b) | 0) + d) | 0;
-    d = (d + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (c << 21) | (c >>> 11);
-    c = (c + t) | 0;
+/** sfc32, seeded afresh in each run that draws: forked engines would otherwise all draw the same numbers. */
+class Random {
+  #seed: Uint32Array | undefined;
+
+  forget(): void {
+    this.#seed = undefined;
+  }
+  draw(): number {
+    this.#seed ??= this.#fresh();
+    return ((this.#next(this.#seed) >>> 5) * 67108864 + (this.#next(this.#seed) >>> 6)) / 9007199254740992;
+  }
+  #fresh(): Uint32Array {
+    const seed = getRandomValues(new NativeUint32Array(4));
+    seed[3]! |= 1;
+    for (let i = 0; i < 12; i++) this.#next(seed);
+    return seed;
+  }
+  #next(s: Uint32Array): number {
+    const t = (s[0]! + s[1]! + s[3]!) | 0;
+    s[3]!++;
+    s[0] = s[1]! ^ (s[1]! >>> 9);
+    s[1] = s[2]! + (s[2]! << 3);
+    s[2] = ((s[2]! << 21) | (s[2]! >>> 11)) + t;
     return t >>> 0;
-  };
-  for (let i = 0; i < 12; i++) next();
-  return () => ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992;
+  }
 }
 
+const NativeUint32Array = Uint32Array;
+const random = new Random();
+let entry = "/";
+let started = 0;
+const performance = { now: () => host().now() - started, timeOrigin: 0, mark: () => {}, measure: () => {} };
+
+/** Every run begins here, so only what differs between runs is done here. */
 function begin(configText: string): void {
   const config = p.jsonParse(configText) as RunConfig;
   process.configure(config);
   resetConsole();
   configureMcp(config.servers, globalThis);
-  p.hide(Math, "random", seededRandom());
-  p.hide(globalThis, "require", requireFrom(config.entry));
-  const started = host().now();
-  p.hide(globalThis, "performance", { now: () => host().now() - started, timeOrigin: p.dateNow(), mark: () => {}, measure: () => {} });
+  random.forget();
+  entry = config.entry;
+  started = config.now;
+  performance.timeOrigin = config.wallClock;
 }
 
-/** The value out of `{value}`, which is how an async script's completion arrives. */
+/** The value out of `{value}`, which is how an async script's completion arrives; then the end of the process, as the program sees it. */
 function finishScript(completion: any, depth: number, bytes: number, textBytes: number): string {
-  return finish(completion?.value, depth, bytes, textBytes);
+  const finished = finish(completion?.value, depth, bytes, textBytes);
+  finished.exitCode = (typeof process.exitCode === "number" ? process.exitCode : 0) & 255;
+  if (process.listenerCount("exit") > 0) process.emit("exit", finished.exitCode);
+  return p.jsonStringify(finished);
 }
 
 export function install(bridge: Bridge): object {
@@ -81,6 +100,9 @@ export function install(bridge: Bridge): object {
   installUrl();
   const all = globals();
   for (const name of p.objectKeys(all)) p.hide(globalThis, name, all[name]);
+  p.hide(globalThis, "performance", performance);
+  p.hide(globalThis, "require", requireFrom(() => entry));
+  p.hide(Math, "random", () => random.draw());
   p.defineProperty(globalThis, BUILTIN, { value: builtin });
   return {
     begin,
@@ -90,9 +112,5 @@ export function install(bridge: Bridge): object {
     onEvent,
     onTimer: timers.fireTimer,
     builtinNames: () => p.jsonStringify(builtinNames()),
-    exitCode: () => (typeof process.exitCode === "number" ? process.exitCode : 0),
-    beforeExit: (code: number) => {
-      if (process.listenerCount("exit") > 0) process.emit("exit", code);
-    },
   };
 }

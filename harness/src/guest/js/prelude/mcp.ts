@@ -138,6 +138,7 @@ export const mcp: any = new p.NativeProxy(base as Record<string, unknown>, {
 
 /** Names this run's servers: `mcp.<alias>` and, where the name is free, a global. */
 export function configureMcp(list: unknown[], target: object): void {
+  if (list.length === 0 && servers.length === 0) return;
   for (const name of globalsSet.splice(0)) delete (target as Record<string, unknown>)[name];
   servers = list.map(serverInfo);
   for (const name of p.objectKeys(made)) delete made[name];

@@ -164,21 +164,21 @@ function fromDeps(specifier: string): { exports: any } | undefined {
 }
 
 /** CommonJS for the files of a capsule, and for the shims. */
-export function requireFrom(base: string) {
+export function requireFrom(base: () => string) {
   const require = (specifier: string): any => {
     const known = builtin(String(specifier));
     if (known !== undefined) return known;
     const dependency = fromDeps(String(specifier));
     if (dependency) return dependency.exports;
-    const file = host().resolve(base, String(specifier));
+    const file = host().resolve(base(), String(specifier));
     if (loaded[file]) return loaded[file].exports;
     const module = { exports: {} as any, id: file, filename: file };
     loaded[file] = module;
     const source = host().source(file);
     if (file.endsWith(".json")) return (module.exports = p.jsonParse(source));
     const wrapper = globalThis.eval(`(function(exports,require,module,__filename,__dirname){${source}\n})\n//# sourceURL=${file}`);
-    wrapper.call(module.exports, module.exports, requireFrom(file), module, file, path.dirname(file));
+    wrapper.call(module.exports, module.exports, requireFrom(() => file), module, file, path.dirname(file));
     return module.exports;
   };
-  return Object.assign(require, { resolve: (specifier: string) => host().resolve(base, specifier), cache: loaded });
+  return Object.assign(require, { resolve: (specifier: string) => host().resolve(base(), specifier), cache: loaded });
 }

@@ -163,7 +163,7 @@ class Process extends EventEmitter {
     this.versions = config.versions;
     this.exitCode = undefined;
     this.#cwd = config.cwd;
-    this.#started = host().now();
+    this.#started = config.now;
   }
 }
 

@@ -7,6 +7,7 @@ import * as p from "./primordials";
 export interface Finished {
   json?: string;
   text?: string;
+  exitCode?: number;
 }
 
 /** JSON keeps these as they are; anything else in the value would come back changed, so it is given as text. */
@@ -30,9 +31,9 @@ function isPlain(value: unknown, depth: number, budget: { left: number }): boole
   return true;
 }
 
-export function finish(value: unknown, depth: number, bytes: number, textBytes: number): string {
+export function finish(value: unknown, depth: number, bytes: number, textBytes: number): Finished {
   const out: Finished = p.create(null);
-  if (value === undefined) return "{}";
+  if (value === undefined) return out;
   try {
     if (isPlain(value, depth, { left: 2_000_000 })) {
       const json = p.jsonStringify(value);
@@ -47,7 +48,7 @@ export function finish(value: unknown, depth: number, bytes: number, textBytes: 
   } catch {
     out.text = "[value cannot be shown]";
   }
-  return p.jsonStringify(out);
+  return out;
 }
 
 /** {type, message, stack} as JSON; stack is the whole text a person reads. */
