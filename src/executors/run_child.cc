@@ -70,8 +70,12 @@ bool RunChild::alive() const {
   return ::poll(&ended, 1, 0) == 0;
 }
 
+void RunChild::State::kill() const {
+  if (!exit && pidfd.is_open()) ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+}
+
 void RunChild::kill() const {
-  if (!state_->exit && state_->pidfd.is_open()) ::syscall(SYS_pidfd_send_signal, state_->pidfd.get(), SIGKILL, nullptr, 0);
+  state_->kill();
 }
 
 io::Task<ChildExit> RunChild::wait(std::chrono::steady_clock::duration limit) const {

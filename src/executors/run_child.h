@@ -78,6 +78,7 @@ struct RunChild::State : std::enable_shared_from_this<RunChild::State> {
 
   void flush();
   void give_up();
+  void kill() const;
 
 
   std::int64_t id;

@@ -289,12 +289,18 @@ io::Task<RunChild> Zygote::fork_now() {
   const std::shared_ptr<void> guard(nullptr, [pending](void*) { pending->abandoned = !pending->done.is_set(); });
   const Result<void> sent = process_->control.send(json::object{{"op", "fork"}, {"id", id}}, socket.second);
   socket.second.reset();
-  // When it cannot be sent the zygote is most likely gone, which is noticed in a moment and ends all that is pending.
-  RELAY_CO_TRY(const bool answered, co_await pending->done.wait_until(steady_clock::now() + (sent ? limits::kZygoteBootMax : limits::kExitReport)));
-  if (!answered) co_return fail(unavailable(sent ? fmt::format("the {} runtime does not answer", spec_.kind) : sent.error().message));
+  if (!sent) {  // most likely the zygote is gone, which is noticed in a moment
+    (void)co_await pending->done.wait_until(steady_clock::now() + limits::kExitReport);
+    co_return fail(unavailable(sent.error().message));
+  }
+  RELAY_CO_CHECK(co_await pending->done.wait());
   if (!pending->error.empty()) co_return fail(unavailable(pending->error));
   RunChild child(pending->state);
-  Result<void> walled = co_await io::with_timeout(wait_until_walled(child), limits::kZygoteBootMax, "a child does not become ready");
+  io::asio::steady_timer patience(executor_, limits::kZygoteBootMax);
+  patience.async_wait([state = pending->state](const boost::system::error_code& error) {
+    if (!error) state->kill();
+  });
+  Result<void> walled = co_await wait_until_walled(child);
   if (walled) co_return child;
   child.kill();
   (void)co_await child.wait(limits::kExitReport);  // whether its zygote died with it
