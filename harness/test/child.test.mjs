@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { bootChild } from "./stub_host.mjs";
 import { StubRelay } from "./stub_relay.mjs";
-import { zipOf } from "./zip_writer.mjs";
+import { zipOf } from "../zip_writer.mjs";
 
 const layer = (id, files) => ({ id, format: "zip", data: Buffer.from(zipOf(files)) });
 const text = (result) => `${result.stdout}${result.stderr}`;

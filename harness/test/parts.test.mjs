@@ -10,7 +10,7 @@ import { deflateRawSync } from "node:zlib";
 import { randomBytes } from "node:crypto";
 import { build } from "esbuild";
 import { StubRelay, startFrame } from "./stub_relay.mjs";
-import { zipOf } from "./zip_writer.mjs";
+import { zipOf } from "../zip_writer.mjs";
 
 const source = join(dirname(fileURLToPath(import.meta.url)), "../src/guest");
 let parts;

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <charconv>
-#include <chrono>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -21,7 +20,6 @@ namespace relay::zygote {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 #ifndef MADV_POPULATE_WRITE
 constexpr int MADV_POPULATE_WRITE = 23;
 #endif
@@ -87,6 +85,11 @@ void end_trial(pid_t pid) {
 
 }  // namespace
 
+void rest_for_a_moment() {
+  const timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
+  ::ppoll(nullptr, 0, &moment, nullptr);
+}
+
 Result<HotPages> HotPages::learn(const std::function<Result<void>()>& trial) {
   RELAY_TRY(FdPair pipe, open_pipe());
   const pid_t pid = ::fork();
@@ -105,10 +108,7 @@ Result<HotPages> HotPages::learn(const std::function<Result<void>()>& trial) {
 
 void HotPages::prepare() const {
   for (const Range& range : ranges_) ::madvise(reinterpret_cast<void*>(range.begin), range.bytes, MADV_POPULATE_WRITE);
-  // The first switch back to a process that has changed its page tables is expensive under a hypervisor that shadows them
-  // (half a millisecond): now, while nobody waits, rather than when the run arrives.
-  const timespec moment{.tv_sec = 0, .tv_nsec = kNap.count()};
-  ::ppoll(nullptr, 0, &moment, nullptr);
+  rest_for_a_moment();
 }
 
 std::size_t HotPages::bytes() const {

@@ -13,12 +13,16 @@
 
 namespace relay::zygote {
 
+/// Sleeps for 50 µs. The first switch back to a process that has changed its page tables is expensive under a hypervisor that
+/// shadows them (half a millisecond): better now, while nobody waits, than when the next message arrives.
+void rest_for_a_moment();
+
 class HotPages {
  public:
   /// Forks a child that does what runs do, and notes which pages became its own. Needs /proc, so call it before the walls.
   static Result<HotPages> learn(const std::function<Result<void>()>& trial);
 
-  /// In a child: makes them private now. A page that cannot be had now is copied when it is written.
+  /// In a child: makes them private now, and rests. A page that cannot be had now is copied when it is written.
   void prepare() const;
 
   [[nodiscard]] std::size_t bytes() const;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "hot_pages.h"
 #include "memory_growth.h"
 #include "signature.h"
 #include "v8_state.h"
@@ -85,7 +86,7 @@ void receive(const Args& args) {
 
 // Puts a start frame where receive() finds it, before there is a socket.
 void practise(const Args& args) {
-  state_of(args.GetIsolate()).practice.start(from_v8(args.GetIsolate(), args[0]), from_v8(args.GetIsolate(), args[1]));
+  state_of(args.GetIsolate()).practice.start(from_v8(args.GetIsolate(), args[0]), std::string(bytes_of(args[1])));
 }
 
 void now(const Args& args) {
@@ -202,6 +203,10 @@ void log(const Args& args) {
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
+void rest(const Args& args) {
+  if (state_of(args.GetIsolate()).phase == Phase::child) rest_for_a_moment();
+}
+
 struct Member {
   std::string_view name;
   v8::FunctionCallback function;
@@ -209,7 +214,7 @@ struct Member {
 
 constexpr Member kMembers[] = {
     {"send", send},           {"receive", receive},
-    {"practise", practise},
+    {"practise", practise},   {"rest", rest},
     {"now", now},             {"wallClock", wall_clock},
     {"cpuMs", cpu_ms},        {"memPeakMb", mem_peak_mb},
     {"random", random},       {"sha256", sha256_of},

@@ -37,10 +37,10 @@ export class LayerTree {
       this.put(path, { size: layer.bytes.length, read: () => layer.bytes });
       return;
     }
-    for (const entry of readZip(layer.bytes)) {
-      const path = normalizePath(entry.name, layer.mount ?? "/");
-      if (entry.directory) this.folder(path);
-      else this.put(path, { size: entry.size, read: once(entry.read) });
+    for (const { name, file } of filesIn(layer.bytes)) {
+      const path = normalizePath(name, layer.mount ?? "/");
+      if (file) this.put(path, file);
+      else this.folder(path);
     }
   }
 
@@ -83,6 +83,18 @@ export class LayerTree {
     if (path !== "/") this.folder(path.slice(0, cut) || "/").add(path.slice(cut + 1));
     return made;
   }
+}
+
+/** By the archive's bytes: one that a child has held since its last start is not read again. */
+const known = new WeakMap<Uint8Array, { name: string; file?: LayerFile }[]>();
+
+function filesIn(archive: Uint8Array): { name: string; file?: LayerFile }[] {
+  let files = known.get(archive);
+  if (!files) {
+    files = readZip(archive).map(({ name, directory, size, read }) => ({ name, file: directory ? undefined : { size, read: once(read) } }));
+    known.set(archive, files);
+  }
+  return files;
 }
 
 function once(read: () => Uint8Array): () => Uint8Array {

@@ -31,6 +31,8 @@ export interface Channel {
   /** Resident growth of this child, where the host can tell. */
   memPeakMb?(): number;
   sha256(bytes: Uint8Array): string;
+  /** A moment's sleep that makes the next waking cheap, where the host knows how. */
+  rest?(): void;
   /** Checks the JWS over the exact text of a manifest: why it is refused, or "". The key is SPKI DER in base64. */
   verifyManifest(manifest: string, jws: string, key: string): string;
 }

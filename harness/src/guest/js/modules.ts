@@ -1,6 +1,6 @@
 // Finds what `import` and `require` name: shims by their name, the capsule's own files by path, packages in its layers.
 
-import { normalizePath, type LayerTree } from "../layers";
+import { normalizePath, type LayerFile, type LayerTree } from "../layers";
 import { decodeUtf8 } from "../text";
 
 const PACKAGE_FOLDERS = ["/app/node_modules", "/deps/node_modules", "/deps"];
@@ -78,8 +78,12 @@ const RESERVED = new Set(["m", "default", "delete", "function", "class", "new", 
 /** The deps layer's own index: bare specifier to module path. */
 function packagesOf(tree: LayerTree): Record<string, string> {
   const index = tree.file("/deps/index.json");
-  return index ? (JSON.parse(decodeUtf8(index.read())) as Record<string, string>) : {};
+  if (!index) return {};
+  let packages = indexed.get(index);
+  if (!packages) indexed.set(index, (packages = JSON.parse(decodeUtf8(index.read())) as Record<string, string>));
+  return packages;
 }
+const indexed = new WeakMap<LayerFile, Record<string, string>>();
 
 function bare(name: string): string {
   return name.startsWith("node:") ? name.slice(5) : name;

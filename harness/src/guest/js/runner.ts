@@ -101,6 +101,7 @@ export class JsRunner implements Runner {
     const waits = context.calls.pending > 0 || context.calls.hasQueued() || timers.keepAlive;
     const done = completion.promiseState === PROMISE_FULFILLED && !waits;
     completion.dispose();
+    context.channel.rest?.();
     return { exitCode: done ? 0 : 1, memPeakBytes: this.engine.memoryBytes() };
   }
 

@@ -5,7 +5,7 @@ import { decodeUtf8, encodeInto, encodeUtf8 } from "../../guest/text";
 
 export interface ZygoteHost extends Channel {
   /** Before the first fork: the next frame that receive() gives. */
-  practise(header: string, body: string): void;
+  practise(header: string, body: Uint8Array): void;
   readFile(path: string): Uint8Array;
   readText(path: string): string;
   compileWasm(path: string): WebAssembly.Module;
@@ -24,6 +24,11 @@ export interface Harness {
   practise(): void;
   rehearse(): void;
   serve(): void;
+}
+
+/** Lets each frame in turn be the next that receive() gives. */
+export function queuePractice(host: ZygoteHost, frames: { header: string; body: string }[]): void {
+  for (const { header, body } of frames) host.practise(header, Uint8Array.from(body, (character) => character.charCodeAt(0)));
 }
 
 const scope = globalThis as unknown as Record<string, unknown>;

@@ -5,14 +5,14 @@ import preludeSource from "relay:prelude";
 import { JsRunner } from "../../guest/js/runner";
 import { serve } from "../../guest/serve";
 import warmFrames from "relay:warm";
-import type { Harness } from "./host";
+import { queuePractice, type Harness } from "./host";
 
 const EXTENSIONS = ["url", "encoding", "headers", "crypto", "structured-clone"];
 
 let runner: JsRunner;
 
 function practise(frames = warmFrames.js): void {
-  for (const { header, body } of frames) host.practise(header, body);
+  queuePractice(host, frames);
   harness.serve();
 }
 

@@ -10,7 +10,7 @@ import { IMPORTS } from "../../guest/py/imports";
 import { encodeUtf8 } from "../../guest/text";
 import { serve } from "../../guest/serve";
 import warmFrames from "relay:warm";
-import type { Harness } from "./host";
+import { queuePractice, type Harness } from "./host";
 
 /** pyodide.asm.mjs is a bundle of its own, before this one: what it evaluates must not see our variables. */
 const scope = globalThis as unknown as { relayPyodideModule?: unknown; relayHarness?: Harness };
@@ -71,7 +71,7 @@ async function loadInterpreter(): Promise<PyodideApi> {
 }
 
 function practise(frames = warmFrames.py): void {
-  for (const { header, body } of frames) host.practise(header, body);
+  queuePractice(host, frames);
   harness.serve();
   runner.forget();
 }

@@ -1,4 +1,4 @@
-// Makes small zip archives for tests, hostile names included.
+// Makes small zip archives: for the practice of zygotes, and for tests, hostile names included.
 
 import { deflateRawSync, crc32 } from "node:zlib";
 
