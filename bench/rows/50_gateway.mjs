@@ -92,16 +92,18 @@ async function drive(line, window, cwd) {
 
 async function measureStdio() {
   const direct = {};
+  const copied = {};
   const through = {};
   for (const window of inFlight) {
     direct[window] = await drive(upstream, window, directory());
+    copied[window] = await drive([program('relay-bench-copy'), ...upstream], window, directory());
     through[window] = await drive([program('relay'), 'stdio'], window, directory({ log: { level: 'warn' }, ...config }));
   }
   const table = new Table(`tools/call echo over stdio, directly and through relay, ${seconds} s each`,
-    ['calls in flight', 'direct p50', 'p99', 'calls/s', 'through relay p50', 'p99', 'calls/s', 'added to p50', 'relay RSS']);
+    ['calls in flight', 'direct p50', 'p99', 'calls/s', 'through relay p50', 'p99', 'calls/s', 'added to p50', 'added by a process that only copies bytes', 'relay RSS']);
   for (const window of inFlight) {
-    const [a, b] = [direct[window], through[window]];
-    table.add(window, micros(a.p50), micros(a.p99), whole(a.rps), micros(b.p50), micros(b.p99), whole(b.rps), micros(b.p50 - a.p50), megabytes(b.rssMb));
+    const [a, b, c] = [direct[window], through[window], copied[window]];
+    table.add(window, micros(a.p50), micros(a.p99), whole(a.rps), micros(b.p50), micros(b.p99), whole(b.rps), micros(b.p50 - a.p50), micros(c.p50 - a.p50), megabytes(b.rssMb));
   }
   const added = through[1].p50 - direct[1].p50;
   return table.goal(`at most 60 µs more than direct, one call at a time (${micros(added)})`, added <= 60);
@@ -140,5 +142,5 @@ async function measure() {
 
 export default {
   name: 'gateway', title: 'A tools/call through the gateway', measure,
-  needs: () => needsWrk() ?? ['relay', 'relay-bench-stdio'].filter((name) => !has(name)).map((name) => `build/bin/${name} is missing`)[0],
+  needs: () => needsWrk() ?? ['relay', 'relay-bench-stdio', 'relay-bench-copy'].filter((name) => !has(name)).map((name) => `build/bin/${name} is missing`)[0],
 };
