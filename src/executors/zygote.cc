@@ -120,7 +120,7 @@ Result<std::unique_ptr<Zygote::Process>> Zygote::spawn_process() {
   spec.args = {spec_.kind, "--runtime-dir", spec_.runtime_dir, fmt::format("--walls={}", sandbox::name_of(spec_.level))};
   if (group_)
     for (const std::string& directory : group_->directories()) spec.args.insert(spec.args.end(), {"--cgroup", directory});
-  spec.environment = {{"LANG", "C.UTF-8"}};
+  spec.environment = {{"LANG", "C.UTF-8"}, {"TZ", "UTC"}};
   spec.in = io::Stdio::null;
   spec.out = io::Stdio::null;
   spec.fds = {{3, control.second.get()}};

@@ -109,7 +109,14 @@ function entryOf(exports: unknown): string | undefined {
   return undefined;
 }
 
+/** Of Node, which a guest is not given. */
+const NODE_ONLY = new Set(
+  ("async_hooks child_process cluster dgram diagnostics_channel dns domain http http2 https inspector module net os perf_hooks punycode querystring " +
+    "readline repl string_decoder sys tls trace_events tty v8 vm wasi worker_threads zlib").split(" "),
+);
+
 function missing(specifier: string, relative: boolean): string {
+  if (NODE_ONLY.has(bare(specifier).split("/")[0]!)) return `Node's module '${bare(specifier)}' is not available in this sandbox`;
   if (relative) return `Cannot find module '${specifier}'`;
   return `Cannot find package '${specifier}': name it in the run's dependencies to have it installed`;
 }

@@ -98,11 +98,21 @@ function utf16(bytes: Uint8Array): string {
   return out;
 }
 
+/** The engine looks for the machine's time zone when it is first needed, and in a child it could not: that is done here, while there
+ *  are files. The zone itself is UTC, which relay's environment says. */
+function findTimeZone(): void {
+  const now = new Date();
+  now.getTimezoneOffset();
+  now.toString();
+  now.toLocaleString();
+}
+
 /** What quickjs-wasi and Pyodide's loader expect of any JavaScript platform. */
 export function installPlatform(host: ZygoteHost): void {
   const symbols = Symbol as unknown as Record<string, symbol>;
   symbols.dispose ??= Symbol.for("Symbol.dispose");
   symbols.asyncDispose ??= Symbol.for("Symbol.asyncDispose");
+  findTimeZone();
   scope.TextEncoder = encoderClass(host);
   scope.TextDecoder = decoderClass(host);
   const say = (...args: unknown[]) => host.log(args.map(String).join(" "));

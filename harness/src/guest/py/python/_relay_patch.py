@@ -56,6 +56,9 @@ def install():
     import _relay_net
 
     time.sleep = _sleep
+    # Without a clock of the processor, which WASM does not have, the time that passes is the nearest.
+    time.process_time = time.perf_counter
+    time.process_time_ns = time.perf_counter_ns
     threading.Thread.start = _no_threads
     threading._start_joinable_thread = _no_threads
     import _thread
