@@ -10,6 +10,7 @@ import { fetch, Request, Response } from "./fetch";
 import { fs } from "./files";
 import { configureMcp, mcp, MCPError } from "./mcp";
 import { builtin, builtinNames, requireFrom } from "./modules";
+import { beginPerformance, performance } from "./performance";
 import * as p from "./primordials";
 import { process } from "./process";
 import { onEvent, onReply } from "./requests";
@@ -25,7 +26,7 @@ function globals(): Record<string, unknown> {
   return {
     console, process, Buffer, fetch, Request, Response, Event, EventTarget, CustomEvent, AbortController, AbortSignal,
     ReadableStream, Blob, File, setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate,
-    mcp, MCPError, display, fs, global: globalThis, self: globalThis,
+    mcp, MCPError, display, fs, performance, global: globalThis, self: globalThis,
     prompt: (text?: string) => readLine(text),
   };
 }
@@ -71,8 +72,6 @@ class Random {
 const NativeUint32Array = Uint32Array;
 const random = new Random();
 let entry = "/";
-let started = 0;
-const performance = { now: () => host().now() - started, timeOrigin: 0, mark: () => {}, measure: () => {} };
 
 /** Every run begins here, so only what differs between runs is done here. */
 function begin(configText: string): void {
@@ -82,8 +81,7 @@ function begin(configText: string): void {
   configureMcp(config.servers, globalThis);
   random.forget();
   entry = config.entry;
-  started = config.now;
-  performance.timeOrigin = config.wallClock;
+  beginPerformance(config.now, config.wallClock);
 }
 
 /** The value out of `{value}`, which is how an async script's completion arrives; then the end of the process, as the program sees it. */
@@ -100,7 +98,6 @@ export function install(bridge: Bridge): object {
   installUrl();
   const all = globals();
   for (const name of p.objectKeys(all)) p.hide(globalThis, name, all[name]);
-  p.hide(globalThis, "performance", performance);
   p.hide(globalThis, "require", requireFrom(() => entry));
   p.hide(Math, "random", () => random.draw());
   p.defineProperty(globalThis, BUILTIN, { value: builtin });

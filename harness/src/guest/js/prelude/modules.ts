@@ -8,6 +8,7 @@ import { customInspect, inspect } from "./inspect";
 import { host } from "./bridge";
 import { process } from "./process";
 import * as path from "./path";
+import { performance } from "./performance";
 import * as timers from "./timers";
 import * as p from "./primordials";
 import { assert } from "./assert";
@@ -123,7 +124,7 @@ export const builtins: Record<string, any> = Object.assign(p.create(null), {
   querystring,
   readline,
   "readline/promises": readline,
-  "perf_hooks": { performance: performance },
+  perf_hooks: { performance },
   string_decoder: {
     StringDecoder: class {
       #decoder = new TextDecoder();
