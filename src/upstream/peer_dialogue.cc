@@ -11,6 +11,8 @@
 namespace relay::upstream {
 namespace {
 
+// How long a server that must be refused something may take to ask the rest, which it writes right after.
+constexpr auto kRefusalPause = std::chrono::milliseconds(50);
 constexpr std::size_t kUnawaited = 64;  // answers that nobody waits for, remembered so that they are no surprise
 
 using Clock = std::chrono::steady_clock;
@@ -176,6 +178,8 @@ io::Task<void> Dialogue::answer_questions(Asking& asking) {
   if (!asking.questions.empty()) {
     auto first = co_await (open.exchange.ask(std::move(asking.questions)) || interruption(asking));
     if (first.index() == 0) send_answers(asking, std::get<0>(first));
+  } else {
+    RELAY_CO_CHECK(co_await let_others_be_answered(asking));
   }
   for (const auto& [id, refusal] : asking.refused) send_later(protocol::write_error(id, refusal));
   asking.is_over = true;
@@ -183,6 +187,15 @@ io::Task<void> Dialogue::answer_questions(Asking& asking) {
   open.heard = Clock::now();
   watch(open);
   open.news.wake();
+  co_return Result<void>{};
+}
+
+// A server that hears of a refusal may give up, and with it what it asked beside: that is answered first, also when it comes a little later.
+io::Task<void> Dialogue::let_others_be_answered(const Asking& asking) {
+  const OpenRequest& open = asking.request;
+  const auto is_other = [&](const Asking* one) { return one != &asking && !one->ids.empty(); };
+  do RELAY_CO_CHECK(co_await io::sleep_for(kRefusalPause));
+  while (!open.outcome && std::ranges::any_of(open.askings, is_other));
   co_return Result<void>{};
 }
 

@@ -60,6 +60,26 @@ take())py");
   EXPECT_EQ(exchange_.asked.size(), 1u);
 }
 
+TEST_F(StdioPeerTest, a_refusal_waits_for_what_is_asked_a_little_earlier_or_later) {
+  exchange_.in_rounds = true;
+  exchange_.capabilities.sampling = false;
+  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(100ms); };
+  connect(R"py(
+import time
+hello()
+m = take()
+send({"id": 1, "method": "sampling/createMessage", "params": {"messages": []}}); time.sleep(0.01)
+send({"id": 2, "method": "elicitation/create", "params": {"message": "?"}})
+a = take(); b = take()
+send({"id": 3, "method": "elicitation/create", "params": {"message": "?"}}); time.sleep(0.01)
+send({"id": 4, "method": "sampling/createMessage", "params": {"messages": []}})
+c = take(); d = take()
+send({"id": m["id"], "result": text("%s %s, %s %s" % (a["id"], b["id"], c["id"], d["id"]))})
+take())py");
+  EXPECT_EQ(text_of(call(call_tool("t"))), "2 1, 3 4");
+  EXPECT_EQ(exchange_.asked.size(), 2u);
+}
+
 TEST_F(StdioPeerTest, a_question_with_calls_of_two_clients_open_is_refused) {
   connect(R"py(
 hello()
