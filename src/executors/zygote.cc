@@ -291,6 +291,7 @@ io::Task<RunChild> Zygote::fork_now() {
   socket.second.reset();
   if (!sent) {  // most likely the zygote is gone, which is noticed in a moment
     (void)co_await pending->done.wait_until(steady_clock::now() + limits::kExitReport);
+    pending_.erase(id);  // one that lives never heard of it
     co_return fail(unavailable(sent.error().message));
   }
   RELAY_CO_CHECK(co_await pending->done.wait());

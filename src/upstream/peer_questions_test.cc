@@ -43,10 +43,16 @@ take())py");
 }
 
 // A server that hears of the refusal first may give up, and the question beside it would be lost.
-TEST_F(StdioPeerTest, in_a_round_a_refusal_arrives_with_the_answers) {
-  exchange_.in_rounds = true;
-  exchange_.capabilities.sampling = false;
-  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(50ms); };
+class RefusalTest : public StdioPeerTest {
+ protected:
+  RefusalTest() {
+    exchange_.in_rounds = true;
+    exchange_.capabilities.sampling = false;
+    exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(100ms); };
+  }
+};
+
+TEST_F(RefusalTest, in_a_round_a_refusal_arrives_with_the_answers) {
   connect(R"py(
 hello()
 m = take()
@@ -60,10 +66,7 @@ take())py");
   EXPECT_EQ(exchange_.asked.size(), 1u);
 }
 
-TEST_F(StdioPeerTest, a_refusal_waits_for_what_is_asked_a_little_earlier_or_later) {
-  exchange_.in_rounds = true;
-  exchange_.capabilities.sampling = false;
-  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(100ms); };
+TEST_F(RefusalTest, it_waits_for_what_is_asked_a_little_earlier_or_later) {
   connect(R"py(
 import time
 hello()

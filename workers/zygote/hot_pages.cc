@@ -10,7 +10,6 @@
 #include <csignal>
 #include <charconv>
 #include <fstream>
-#include <numeric>
 #include <optional>
 #include <string>
 
@@ -109,10 +108,6 @@ Result<HotPages> HotPages::learn(const std::function<Result<void>()>& trial) {
 void HotPages::prepare() const {
   for (const Range& range : ranges_) ::madvise(reinterpret_cast<void*>(range.begin), range.bytes, MADV_POPULATE_WRITE);
   rest_for_a_moment();
-}
-
-std::size_t HotPages::bytes() const {
-  return std::accumulate(ranges_.begin(), ranges_.end(), std::size_t{0}, [](std::size_t sum, const Range& range) { return sum + range.bytes; });
 }
 
 }  // namespace relay::zygote

@@ -25,8 +25,6 @@ class HotPages {
   /// In a child: makes them private now, and rests. A page that cannot be had now is copied when it is written.
   void prepare() const;
 
-  [[nodiscard]] std::size_t bytes() const;
-
   struct Range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
