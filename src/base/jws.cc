@@ -41,11 +41,10 @@ Result<const Ed25519PublicKey*> key_for(const FindJwsKey& find_key, std::string_
 
 }  // namespace
 
-std::string sign_jws(const JwsSigner& signer, std::string_view type, std::string_view payload, JwsPayload form) {
+std::string sign_jws(const JwsSigner& signer, std::string_view type, std::string_view payload) {
   const std::string header = to_base64url(fmt::format(R"({{"alg":"EdDSA","kid":"{}","typ":"{}"}})", signer.kid, type));
-  const std::string body = to_base64url(payload);
-  const std::string signature = to_base64url(signer.key.sign(fmt::format("{}.{}", header, body)));
-  return fmt::format("{}.{}.{}", header, form == JwsPayload::attached ? std::string_view(body) : std::string_view(), signature);
+  const std::string signature = signer.key.sign(fmt::format("{}.{}", header, to_base64url(payload)));
+  return fmt::format("{}..{}", header, to_base64url(signature));
 }
 
 Result<void> verify_jws(const FindJwsKey& find_key, std::string_view type, std::string_view jws, std::string_view payload) {

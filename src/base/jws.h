@@ -10,17 +10,15 @@
 
 namespace relay {
 
-enum class JwsPayload : std::uint8_t { attached, detached };
-
 /// Who can sign, and the name under which verifiers find the key.
 struct JwsSigner {
   const Ed25519Signer& key;
   std::string_view kid;
 };
 
-/// With the header {"alg":"EdDSA","kid":…,"typ":type}. The type says what it is for and is signed too: made for one purpose, it is not
+/// Detached, with the header {"alg":"EdDSA","kid":…,"typ":type}. The type says what it is for and is signed too: made for one purpose, it is not
 /// accepted for another.
-std::string sign_jws(const JwsSigner& signer, std::string_view type, std::string_view payload, JwsPayload form);
+std::string sign_jws(const JwsSigner& signer, std::string_view type, std::string_view payload);
 
 /// The key that a header's `kid` names; null when there is none.
 using FindJwsKey = std::function<const Ed25519PublicKey*(std::string_view kid)>;

@@ -73,7 +73,7 @@ std::string CapsuleBuilder::signature_of(const std::string& hash, const std::str
       return found->second->second;
     }
   }
-  std::string jws = sign_jws(keys_->current(), kCapsuleJwsType, text, JwsPayload::detached);
+  std::string jws = sign_jws(keys_->current(), kCapsuleJwsType, text);
   const std::scoped_lock lock(mutex_);
   if (by_hash_.contains(hash)) return jws;
   recent_.emplace_front(hash, jws);

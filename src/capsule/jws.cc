@@ -4,8 +4,8 @@
 
 namespace relay::capsule {
 
-std::string sign_jws(const SigningKey& key, std::string_view type, std::string_view payload, JwsPayload form) {
-  return relay::sign_jws({key.signer(), key.public_key().fingerprint()}, type, payload, form);
+std::string sign_jws(const SigningKey& key, std::string_view type, std::string_view payload) {
+  return relay::sign_jws({key.signer(), key.public_key().fingerprint()}, type, payload);
 }
 
 Result<const PublicKey*> verify_jws(const KeyRing& keys, std::string_view type, std::string_view jws, std::string_view payload) {

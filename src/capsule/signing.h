@@ -86,7 +86,7 @@ class KeyRing {
   bool is_new_ = false;
 };
 
-std::string sign_jws(const SigningKey& key, std::string_view type, std::string_view payload, JwsPayload form);
+std::string sign_jws(const SigningKey& key, std::string_view type, std::string_view payload);
 
 /// The key that signed, which is the ring's.
 Result<const PublicKey*> verify_jws(const KeyRing& keys, std::string_view type, std::string_view jws, std::string_view payload);

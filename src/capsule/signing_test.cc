@@ -60,9 +60,9 @@ TEST(Signing, RotatedKeysStillVerify) {
   const Scratch scratch;
   auto ring = KeyRing::open(scratch.path());
   ASSERT_TRUE(ring);
-  const std::string old = sign_jws(ring->current(), "t", "payload", JwsPayload::detached);
+  const std::string old = sign_jws(ring->current(), "t", "payload");
   ASSERT_TRUE(ring->rotate());
-  const std::string fresh = sign_jws(ring->current(), "t", "payload", JwsPayload::detached);
+  const std::string fresh = sign_jws(ring->current(), "t", "payload");
   EXPECT_NE(old, fresh);
   const auto again = KeyRing::open(scratch.path());
   ASSERT_TRUE(again);
