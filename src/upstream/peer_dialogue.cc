@@ -11,8 +11,9 @@
 namespace relay::upstream {
 namespace {
 
-// How long a server that must be refused something may take to ask the rest, which it writes right after.
-constexpr auto kRefusalPause = std::chrono::milliseconds(50);
+// A server writes what it asks at once line by line, and may be held up between two lines: a round is whole when it was silent for a moment.
+constexpr auto kRoundPause = std::chrono::milliseconds(50);
+constexpr auto kRoundLimit = std::chrono::milliseconds(500);
 constexpr std::size_t kUnawaited = 64;  // answers that nobody waits for, remembered so that they are no surprise
 
 using Clock = std::chrono::steady_clock;
@@ -160,8 +161,7 @@ io::Task<void> Dialogue::tend_questions(OpenRequest& open, const Asking* beside)
       co_await open.news.wait();
       continue;
     }
-    // What came together is all there when everything else has run.
-    if (open.exchange.asks_in_rounds()) RELAY_CO_CHECK(co_await io::yield());
+    if (open.exchange.asks_in_rounds()) RELAY_CO_CHECK(co_await let_round_fill(open));
     if (open.outcome || open.questions.empty()) continue;
     Asking asking(open);
     watch(open);
@@ -190,12 +190,21 @@ io::Task<void> Dialogue::answer_questions(Asking& asking) {
   co_return Result<void>{};
 }
 
-// A server that hears of a refusal may give up, and with it what it asked beside: that is answered first, also when it comes a little later.
+io::Task<void> Dialogue::let_round_fill(const OpenRequest& open) {
+  const Time limit = Clock::now() + kRoundLimit;
+  for (std::size_t seen = 0; !open.outcome && open.questions.size() > seen && Clock::now() < limit;) {
+    seen = open.questions.size();
+    RELAY_CO_CHECK(co_await io::sleep_for(kRoundPause));
+    RELAY_CO_CHECK(co_await io::yield());  // what came while this process itself was held up
+  }
+  co_return Result<void>{};
+}
+
+// A server that hears of a refusal may give up, and with it what it asked beside.
 io::Task<void> Dialogue::let_others_be_answered(const Asking& asking) {
   const OpenRequest& open = asking.request;
   const auto is_other = [&](const Asking* one) { return one != &asking && !one->ids.empty(); };
-  do RELAY_CO_CHECK(co_await io::sleep_for(kRefusalPause));
-  while (!open.outcome && std::ranges::any_of(open.askings, is_other));
+  while (!open.outcome && std::ranges::any_of(open.askings, is_other)) RELAY_CO_CHECK(co_await io::sleep_for(kRoundPause));
   co_return Result<void>{};
 }
 

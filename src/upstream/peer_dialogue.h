@@ -129,6 +129,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   [[nodiscard]] bool matters(const Asking& asking) const;
   /// A request ended: what others are asked may have been its own question.
   void reconsider_askings();
+  static io::Task<void> let_round_fill(const OpenRequest& open);
   static io::Task<void> let_others_be_answered(const Asking& asking);
   void send_answers(const Asking& asking, const Result<std::vector<protocol::JsonText>>& answers);
   void send_later(std::string message);
