@@ -12,8 +12,15 @@ namespace relay::audit {
 namespace {
 
 struct Piece {
+  std::uint64_t first;  // the first bytes of the key as a number: most keys differ there
   std::string_view key;
   std::string_view text;
+
+  Piece() = default;
+  Piece(std::string_view name, std::string_view member) : first(0), key(name), text(member) {
+    for (std::size_t i = 0; i < 8; ++i) first = first << 8U | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0U);
+  }
+  bool operator<(const Piece& other) const { return first != other.first ? first < other.first : key < other.key; }
 };
 
 std::string canonical_text(const Record& record, std::string_view seq, std::string_view prev) {
@@ -22,7 +29,7 @@ std::string canonical_text(const Record& record, std::string_view seq, std::stri
   for (const Record::Member& member : record.members()) pieces[count++] = {record.key(member), record.member_text(member)};
   pieces[count++] = {"seq", seq};
   pieces[count++] = {"prev", prev};
-  std::sort(pieces.begin(), pieces.begin() + count, [](const Piece& a, const Piece& b) { return a.key < b.key; });
+  std::sort(pieces.begin(), pieces.begin() + count);
   std::string out;
   out.reserve(record.text().size() + seq.size() + prev.size() + 8);
   out += '{';

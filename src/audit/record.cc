@@ -42,7 +42,7 @@ void Record::end_member() {
 
 void Record::add_text(std::string_view key, std::string_view value) {
   begin_member(key);
-  policy::append_json_string(text_, value);
+  json::append_quoted(text_, value);
   end_member();
 }
 

@@ -2,6 +2,7 @@
 // judged: what was admitted is what runs, there is no second copy that could have changed meanwhile.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "authority/call.h"
@@ -20,19 +21,22 @@ class [[nodiscard]] Grant {
   Grant(const Grant&) = delete;
   Grant& operator=(const Grant&) = delete;
 
-  [[nodiscard]] const Call& call() const { return call_; }
-  [[nodiscard]] const Decision& decision() const { return decision_; }
+  [[nodiscard]] const Call& call() const { return judged_->call; }
+  [[nodiscard]] const Decision& decision() const { return judged_->decision; }
   /// The tier after rules have raised it: the one that audit and confirmation go by.
-  [[nodiscard]] Tier tier() const { return decision_.tier; }
+  [[nodiscard]] Tier tier() const { return decision().tier; }
   /// Of the call that was judged.
-  [[nodiscard]] Sha256 digest() const { return digest_of(call_); }
+  [[nodiscard]] Sha256 digest() const { return digest_of(call()); }
 
  private:
   friend class policy::Engine;
-  Grant(Call call, Decision decision) : call_(std::move(call)), decision_(std::move(decision)) {}
+  struct Judged {
+    Call call;
+    Decision decision;
+  };
+  Grant(Call call, Decision decision) : judged_(new Judged{std::move(call), std::move(decision)}) {}
 
-  Call call_;
-  Decision decision_;
+  std::unique_ptr<const Judged> judged_;  // passed on from stage to stage as it is
 };
 
 }  // namespace relay::authority

@@ -85,11 +85,11 @@ char lower(char c) {
 }  // namespace
 
 std::string to_hex(std::span<const std::byte> bytes) {
-  std::string out;
-  out.reserve(bytes.size() * 2);
+  std::string out(bytes.size() * 2, '\0');
+  char* at = out.data();
   for (const std::byte byte : bytes) {
-    out.push_back(kHex[std::to_integer<unsigned>(byte) >> 4]);
-    out.push_back(kHex[std::to_integer<unsigned>(byte) & 15]);
+    *at++ = kHex[std::to_integer<unsigned>(byte) >> 4];
+    *at++ = kHex[std::to_integer<unsigned>(byte) & 15];
   }
   return out;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+struct evp_md_ctx_st;
+
 namespace relay {
 
 using Sha256 = std::array<std::byte, 32>;
@@ -19,17 +21,16 @@ Sha256 hmac_sha256(std::string_view key, std::string_view message);
 class Sha256Stream {
  public:
   Sha256Stream();
-  ~Sha256Stream();
-  Sha256Stream(Sha256Stream&&) noexcept;
-  Sha256Stream& operator=(Sha256Stream&&) noexcept;
 
   void update(std::string_view bytes);
   /// The stream is used up afterwards.
   Sha256 finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct GiveBack {
+    void operator()(evp_md_ctx_st* context) const noexcept;
+  };
+  std::unique_ptr<evp_md_ctx_st, GiveBack> context_;
 };
 
 }  // namespace relay

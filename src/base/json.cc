@@ -1,6 +1,8 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -14,7 +16,8 @@ void write_pretty_to(std::string& out, const value& item, int depth) {
     for (const auto& member : *members) {
       if (&member != &*members->begin()) out += ",\n";
       indent(depth + 1);
-      out += quote(std::string_view(member.key().data(), member.key().size())) + ": ";
+      append_quoted(out, std::string_view(member.key().data(), member.key().size()));
+      out += ": ";
       write_pretty_to(out, member.value(), depth + 1);
     }
     out += '\n';
@@ -44,7 +47,7 @@ void write_canonical_to(std::string& out, const value& item) {
     out += '{';
     for (const auto* member : sorted) {
       if (out.back() != '{') out += ',';
-      out += quote(std::string_view(member->key().data(), member->key().size()));
+      append_quoted(out, std::string_view(member->key().data(), member->key().size()));
       out += ':';
       write_canonical_to(out, member->value());
     }
@@ -58,6 +61,46 @@ void write_canonical_to(std::string& out, const value& item) {
     out += ']';
   } else {
     out += write(item);
+  }
+}
+
+constexpr bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+// The high bit of each byte that a JSON string cannot hold as it is: a control character, a quote, a backslash. A byte right
+// above such a byte may be marked too, so what counts is the lowest mark.
+constexpr std::uint64_t special_bytes(std::uint64_t eight) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr auto zero_bytes = [](std::uint64_t word) { return (word - kOnes) & ~word; };
+  const std::uint64_t below_space = (eight - kOnes * 0x20) & ~eight;
+  return (below_space | zero_bytes(eight ^ (kOnes * '"')) | zero_bytes(eight ^ (kOnes * '\\'))) & (kOnes << 7);
+}
+
+// How much of a text stands in a JSON string as it is.
+std::size_t plain_prefix(std::string_view text) {
+  std::size_t at = 0;
+  for (; text.size() - at >= 8; at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + at, 8);
+    static_assert(std::endian::native == std::endian::little);
+    if (const std::uint64_t marks = special_bytes(eight)) return at + static_cast<std::size_t>(std::countr_zero(marks)) / 8;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x20 && text[at] != '"' && text[at] != '\\') ++at;
+  return at;
+}
+
+void append_escape(std::string& out, char c) {
+  constexpr std::string_view kShort = "\b\t\n\f\r\"\\";
+  constexpr std::string_view kNames = "btnfr\"\\";
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '\\';
+  if (const std::size_t found = kShort.find(c); found != std::string_view::npos) {
+    out += kNames[found];
+  } else {
+    out += "u00";
+    out += kHex[static_cast<unsigned char>(c) >> 4U];
+    out += kHex[static_cast<unsigned char>(c) & 15U];
   }
 }
 
@@ -79,7 +122,7 @@ class Scanner {
     } else if (at('{') || at('[')) {
       skip_nested();
     } else {
-      while (!done() && std::string_view(",]} \t\r\n").find(text_[position_]) == std::string_view::npos) ++position_;
+      while (!done() && !is_space(text_[position_]) && !at(',') && !at(']') && !at('}')) ++position_;
     }
     const std::string_view value = text_.substr(begin, position_ - begin);
     skip_space();
@@ -88,7 +131,7 @@ class Scanner {
 
  private:
   void skip_space() {
-    while (!done() && std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) ++position_;
+    while (!done() && is_space(text_[position_])) ++position_;
   }
   void skip_string() {
     for (++position_; !done() && text_[position_] != '"'; ++position_)
@@ -117,6 +160,24 @@ std::string unquote(std::string_view quoted) {
   if (quoted.find('\\') == std::string_view::npos) return std::string(quoted.substr(1, quoted.size() - 2));
   const value parsed = boost::json::parse(boost::json::string_view(quoted.data(), quoted.size()));
   return std::string(parsed.get_string());
+}
+
+bool is_key(std::string_view quoted, std::string_view key) {
+  if (quoted.find('\\') != std::string_view::npos) return unquote(quoted) == key;
+  return quoted.substr(1, quoted.size() - 2) == key;
+}
+
+// Until `each`, which is given a key with its quotes and the value, says that it has seen enough.
+template <class Each>
+void walk_object(std::string_view text, Each each) {
+  Scanner scanner(text);
+  scanner.skip_char();
+  while (!scanner.done() && !scanner.at('}')) {
+    const std::string_view key = scanner.take_value();
+    scanner.skip_char();
+    if (!each(key, scanner.take_value())) return;
+    if (scanner.at(',')) scanner.skip_char();
+  }
 }
 
 }  // namespace
@@ -149,8 +210,22 @@ std::string write_pretty(const value& item) {
   write_pretty_to(out, item, 0);
   return out;
 }
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (;;) {
+    const std::size_t plain = plain_prefix(text);
+    out.append(text, 0, plain);
+    if (plain == text.size()) break;
+    append_escape(out, text[plain]);
+    text.remove_prefix(plain + 1);
+  }
+  out += '"';
+}
 std::string quote(std::string_view text) {
-  return boost::json::serialize(boost::json::string_view(text.data(), text.size()));
+  std::string out;
+  out.reserve(text.size() + 2);
+  append_quoted(out, text);
+  return out;
 }
 std::string write_canonical(const value& item) {
   std::string out;
@@ -196,14 +271,10 @@ std::optional<bool> find_bool(const object& members, std::string_view key) {
 
 std::vector<Member> split_object(std::string_view text) {
   std::vector<Member> members;
-  Scanner scanner(text);
-  scanner.skip_char();
-  while (!scanner.done() && !scanner.at('}')) {
-    std::string key = unquote(scanner.take_value());
-    scanner.skip_char();
-    members.push_back({std::move(key), scanner.take_value()});
-    if (scanner.at(',')) scanner.skip_char();
-  }
+  walk_object(text, [&](std::string_view quoted_key, std::string_view value) {
+    members.push_back({unquote(quoted_key), value});
+    return true;
+  });
   return members;
 }
 
@@ -219,9 +290,12 @@ std::vector<std::string_view> split_array(std::string_view text) {
 }
 
 std::optional<std::string_view> find_text(std::string_view text, std::string_view key) {
-  for (Member& member : split_object(text))
-    if (member.key == key) return member.text;
-  return std::nullopt;
+  std::optional<std::string_view> found;
+  walk_object(text, [&](std::string_view quoted_key, std::string_view value) {
+    if (is_key(quoted_key, key)) found = value;
+    return !found;
+  });
+  return found;
 }
 
 }  // namespace relay::json

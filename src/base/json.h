@@ -37,7 +37,9 @@ std::string write(const value& value);
 std::string write(const object& object);
 /// Two spaces, members in their order: for people and files.
 std::string write_pretty(const value& value);
-/// "text" with its quotes and escapes.
+/// "text" with its quotes, escaping what JSON demands and nothing else (the bytes that Python's json.dumps(ensure_ascii=False)
+/// writes): the audit chain hashes them.
+void append_quoted(std::string& out, std::string_view text);
 std::string quote(std::string_view text);
 /// Compact, members sorted by key at every level: equal values give equal bytes.
 std::string write_canonical(const value& value);

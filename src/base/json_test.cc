@@ -32,5 +32,35 @@ TEST(Json, CanonicalTextIsSortedAtEveryLevel) {
   EXPECT_EQ(write_canonical(*parse(R"({"b":{"z":1,"a":[{"d":1,"c":2}]},"a":"é"})")), R"({"a":"é","b":{"a":[{"c":2,"d":1}],"z":1}})");
 }
 
+// Quoting looks at eight bytes at a time: each byte must be seen wherever it stands, also next to one that is escaped.
+TEST(Json, QuotingEscapesWhatJsonDemandsAndNothingElse) {
+  for (int c = 0; c < 256; ++c) {
+    const char one = static_cast<char>(c);
+    const std::string alone = quote(std::string_view(&one, 1));
+    const bool is_plain = c >= 0x20 && c != '"' && c != '\\';
+    EXPECT_EQ(alone.size() == 3, is_plain) << c;
+    if (c < 128) EXPECT_EQ(view(parse(alone)->get_string()), std::string(1, one));
+    for (std::size_t at = 0; at < 19; ++at) {
+      std::string text(19, '!');
+      text[at] = one;
+      text[(at + 1) % 19] = '"';
+      std::string expected(text.size(), '!');
+      expected.replace(at, 1, alone.substr(1, alone.size() - 2));
+      expected.replace((at + 1) % 19 + (at + 1 < 19 ? alone.size() - 3 : 0), 1, "\\\"");
+      EXPECT_EQ(quote(text), '"' + expected + '"') << c << " at " << at;
+    }
+  }
+  EXPECT_EQ(quote("\b\f\n\r\t\x01\x1f\x7f é€𝄞"), "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f é€𝄞\"");
+}
+
+TEST(Json, FindTextSeesThroughEscapedKeysAndStopsAtTheFirst) {
+  const std::string_view text = R"( { "a\u0062" : [1, "}"] , "n":-1.0 ,"x":{"y":"\""},"n":2 } )";
+  EXPECT_EQ(find_text(text, "ab"), R"([1, "}"])");
+  EXPECT_EQ(find_text(text, "n"), "-1.0");
+  EXPECT_EQ(find_text(text, "x"), R"({"y":"\""})");
+  EXPECT_EQ(find_text(text, "y"), std::nullopt);
+  EXPECT_EQ(find_text("{}", "y"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace relay::json

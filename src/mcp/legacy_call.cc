@@ -38,9 +38,9 @@ Result<protocol::InputResponse> read_answer(const protocol::InputRequest& reques
 
 std::string related_task_member(std::string_view task_id) {
   std::string out;
-  protocol::append_quoted(out, protocol::meta::kRelatedTask);
+  json::append_quoted(out, protocol::meta::kRelatedTask);
   out += ":{\"taskId\":";
-  protocol::append_quoted(out, task_id);
+  json::append_quoted(out, task_id);
   out += '}';
   return out;
 }

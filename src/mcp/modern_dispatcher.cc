@@ -94,7 +94,7 @@ std::string ModernDispatcher::discover() const {
   protocol::ObjectWriter writer(members);
   const std::string_view versions[] = {protocol::name_of(protocol::kLatestModern)};
   writer.array("supportedVersions", versions,
-               [](std::string& out, std::string_view version) { protocol::append_quoted(out, version); });
+               [](std::string& out, std::string_view version) { json::append_quoted(out, version); });
   protocol::append_json(writer.key("capabilities"), identity.capabilities, protocol::kLatestModern);
   writer.text_if("instructions", identity.instructions);
   writer.finish();

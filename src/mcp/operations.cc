@@ -53,7 +53,7 @@ Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_vi
   const std::size_t count = std::min(items.size() - offset, limits::kPageItems);
   Outcome outcome;
   outcome.caching = listing.caching;
-  protocol::append_quoted(outcome.members, member);
+  json::append_quoted(outcome.members, member);
   outcome.members += ":[";
   for (std::size_t i = offset; i < offset + count; ++i) {
     if (i > offset) outcome.members += ',';
@@ -62,7 +62,7 @@ Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_vi
   outcome.members += ']';
   if (offset + count < items.size()) {
     outcome.members += R"(,"nextCursor":)";
-    protocol::append_quoted(outcome.members, protocol::make_cursor(call.server().state_key(), list, offset + count));
+    json::append_quoted(outcome.members, protocol::make_cursor(call.server().state_key(), list, offset + count));
   }
   return outcome;
 }

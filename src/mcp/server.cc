@@ -35,7 +35,7 @@ std::string write_info(const Backend& backend) {
 
 std::string uri_member(std::string_view uri) {
   std::string out = "\"uri\":";
-  protocol::append_quoted(out, uri);
+  json::append_quoted(out, uri);
   return out;
 }
 

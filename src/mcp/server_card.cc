@@ -17,7 +17,7 @@ std::string write_remote(std::string_view url) {
   writer.text("type", "streamable-http");
   writer.text("url", url);
   writer.array("supportedProtocolVersions", protocol::kAllRevisions,
-               [](std::string& to, protocol::Revision revision) { protocol::append_quoted(to, protocol::name_of(revision)); });
+               [](std::string& to, protocol::Revision revision) { json::append_quoted(to, protocol::name_of(revision)); });
   writer.finish();
   return out;
 }

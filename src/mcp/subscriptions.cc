@@ -24,7 +24,7 @@ Result<std::set<std::string, std::less<>>> parse_texts(const json::object& membe
 
 void write_texts(protocol::ObjectWriter& writer, std::string_view key, const std::set<std::string, std::less<>>& texts) {
   if (texts.empty()) return;
-  writer.array(key, texts, [](std::string& out, const std::string& text) { protocol::append_quoted(out, text); });
+  writer.array(key, texts, [](std::string& out, const std::string& text) { json::append_quoted(out, text); });
 }
 
 std::string subscription_meta(const protocol::Id& id) {

@@ -45,42 +45,6 @@ std::size_t bytes_of_chars(std::string_view text, std::size_t chars) {
   return at;
 }
 
-constexpr char kHex[] = "0123456789abcdef";
-
-void append_escape(std::string& out, char c) {
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    case '\b':
-      out += "\\b";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    default:
-      out += "\\u00";
-      out += kHex[static_cast<unsigned char>(c) >> 4U];
-      out += kHex[static_cast<unsigned char>(c) & 15U];
-  }
-}
-
-bool needs_escape(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
-}
-
 class ArgsWriter {
  public:
   explicit ArgsWriter(std::string& out) : out_(out), limit_(out.size() + limits::kAuditArgsBytes) {}
@@ -88,7 +52,7 @@ class ArgsWriter {
   void write(const json::value& value) {
     if (const auto* members = value.if_object()) return write_object(*members);
     if (const auto* items = value.if_array()) return write_array(*items);
-    if (const auto* text = value.if_string()) return append_json_string(out_, redact_for_audit(json::view(*text)));
+    if (const auto* text = value.if_string()) return json::append_quoted(out_, redact_for_audit(json::view(*text)));
     out_ += json::write(value);
   }
 
@@ -130,7 +94,7 @@ class ArgsWriter {
     if (written < members.size()) {
       const std::string_view last = written > 0 ? std::string_view(members[written - 1].key) : std::string_view();
       if (written > 0) out_ += ',';
-      append_json_string(out_, fmt::format("{}...(+{})", last, members.size() - written));
+      json::append_quoted(out_, fmt::format("{}...(+{})", last, members.size() - written));
       out_ += ":null";
     }
     out_ += '}';
@@ -138,11 +102,11 @@ class ArgsWriter {
 
   void write_member(const Member& member, std::size_t index) {
     if (index > 0) out_ += ',';
-    append_json_string(out_, member.key);
+    json::append_quoted(out_, member.key);
     out_ += ':';
     const json::value& value = member.source->value();
     const std::string_view name(member.source->key().data(), member.source->key().size());
-    if (is_secret_name(name) && !value.is_null() && !value.is_bool()) return append_json_string(out_, kRedacted);
+    if (is_secret_name(name) && !value.is_null() && !value.is_bool()) return json::append_quoted(out_, kRedacted);
     write(value);
   }
 
@@ -178,19 +142,6 @@ std::string redact_for_audit(std::string_view value) {
   if (missing == 0) return text;
   text.resize(shown);
   return text + fmt::format("...(+{})", missing);
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const auto special = std::ranges::find_if(text, needs_escape);
-    const auto plain = static_cast<std::size_t>(special - text.begin());
-    out.append(text.substr(0, plain));
-    if (plain == text.size()) break;
-    append_escape(out, text[plain]);
-    text.remove_prefix(plain + 1);
-  }
-  out += '"';
 }
 
 void append_redacted_json(std::string& out, const json::value& value) {

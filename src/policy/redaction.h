@@ -20,10 +20,6 @@ std::string redact(std::string_view text);
 /// and says how many are missing: "...(+1234)".
 std::string redact_for_audit(std::string_view value);
 
-/// Appends "text" as JSON, escaping what JSON demands and nothing else (the bytes that Python's
-/// json.dumps(ensure_ascii=False) writes): the audit chain hashes them.
-void append_json_string(std::string& out, std::string_view text);
-
 /// Appends the value as compact JSON with sorted keys: strings and keys scrubbed and cut, values under a secret's
 /// name replaced. Past kAuditArgsBytes the rest is left out, and counted.
 void append_redacted_json(std::string& out, const json::value& value);

@@ -20,11 +20,11 @@ class ObjectWriter {
   std::string& key(std::string_view name) {
     if (!first_) out_ += ',';
     first_ = false;
-    append_quoted(out_, name);
+    json::append_quoted(out_, name);
     out_ += ':';
     return out_;
   }
-  void text(std::string_view name, std::string_view value) { append_quoted(key(name), value); }
+  void text(std::string_view name, std::string_view value) { json::append_quoted(key(name), value); }
   /// Left out when empty.
   void text_if(std::string_view name, std::string_view value) {
     if (!value.empty()) text(name, value);
@@ -38,7 +38,7 @@ class ObjectWriter {
   }
   void texts_if(std::string_view name, const std::vector<std::string>& values) {
     if (values.empty()) return;
-    array(name, values, [](std::string& out, const std::string& value) { append_quoted(out, value); });
+    array(name, values, [](std::string& out, const std::string& value) { json::append_quoted(out, value); });
   }
   template <class Range, class Append>
   void array(std::string_view name, const Range& items, Append append) {

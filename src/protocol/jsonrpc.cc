@@ -120,7 +120,7 @@ void append_code_and_message(std::string& out, const RpcError& error) {
   out += "{\"code\":";
   fmt::format_to(std::back_inserter(out), "{}", error.code);
   out += ",\"message\":";
-  append_quoted(out, error.message);
+  json::append_quoted(out, error.message);
   if (error.data) {
     out += ",\"data\":";
     out += json::write(*error.data);
@@ -201,7 +201,7 @@ std::string write_error_object(const RpcError& error) {
 
 std::string write_notification(std::string_view method, std::string_view params) {
   std::string out = R"({"jsonrpc":"2.0","method":)";
-  append_quoted(out, method);
+  json::append_quoted(out, method);
   if (!params.empty()) {
     out += R"(,"params":)";
     out += params;
@@ -214,48 +214,13 @@ std::string write_request(const Id& id, std::string_view method, std::string_vie
   std::string out = R"({"jsonrpc":"2.0","id":)";
   out += id.text();
   out += R"(,"method":)";
-  append_quoted(out, method);
+  json::append_quoted(out, method);
   if (!params.empty()) {
     out += R"(,"params":)";
     out += params;
   }
   out += '}';
   return out;
-}
-
-void append_quoted(std::string& out, std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  std::size_t plain = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    out.append(text, plain, i - plain);
-    plain = i + 1;
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        out += "\\u00";
-        out += kHex[c >> 4];
-        out += kHex[c & 15];
-    }
-  }
-  out.append(text, plain);
-  out += '"';
 }
 
 }  // namespace relay::protocol

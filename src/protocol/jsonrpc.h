@@ -114,7 +114,4 @@ std::string write_error_object(const RpcError& error);
 std::string write_notification(std::string_view method, std::string_view params);
 std::string write_request(const Id& id, std::string_view method, std::string_view params);
 
-/// Appends "text" with its quotes and escapes.
-void append_quoted(std::string& out, std::string_view text);
-
 }  // namespace relay::protocol

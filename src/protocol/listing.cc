@@ -62,7 +62,7 @@ void append_json(std::string& out, const Prompt& item, Revision revision) {
 void append_members(std::string& out, const PromptResult& result, Revision revision) {
   if (!result.description.empty()) {
     out += R"("description":)";
-    append_quoted(out, result.description);
+    json::append_quoted(out, result.description);
     out += ',';
   }
   out += R"("messages":[)";
@@ -88,7 +88,7 @@ void append_members(std::string& out, const Completion& completion) {
                                         completion.values.begin() + static_cast<std::ptrdiff_t>(count));
   out += R"("completion":)";
   ObjectWriter writer(out);
-  writer.array("values", values, [](std::string& to, const std::string& value) { append_quoted(to, value); });
+  writer.array("values", values, [](std::string& to, const std::string& value) { json::append_quoted(to, value); });
   if (completion.total) writer.number("total", *completion.total);
   writer.flag("hasMore", completion.has_more || count < completion.values.size());
   writer.finish();

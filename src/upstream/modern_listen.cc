@@ -62,7 +62,7 @@ std::string ModernListen::filter() const {
   if (prompts_) writer.flag("promptsListChanged", true);
   if (resources_) writer.flag("resourcesListChanged", true);
   if (!uris_.empty())
-    writer.array("resourceSubscriptions", uris_, [](std::string& to, const std::string& uri) { protocol::append_quoted(to, uri); });
+    writer.array("resourceSubscriptions", uris_, [](std::string& to, const std::string& uri) { json::append_quoted(to, uri); });
   writer.finish();
   return out;
 }

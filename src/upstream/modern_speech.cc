@@ -63,14 +63,14 @@ Utterance ModernSpeech::put(std::string_view method, std::string_view params, co
   Utterance utterance{.method = method, .params = params, .meta = who_, .wants_progress = may_progress(method)};
   std::string& out = utterance.meta;
   out += ',';
-  protocol::append_quoted(out, meta::kCapabilities);
+  json::append_quoted(out, meta::kCapabilities);
   out += ':';
   out += describe_client(exchange.client());
   if (const auto level = exchange.log_level()) {
     out += ',';
-    protocol::append_quoted(out, meta::kLogLevel);
+    json::append_quoted(out, meta::kLogLevel);
     out += ':';
-    protocol::append_quoted(out, protocol::name_of(*level));
+    json::append_quoted(out, protocol::name_of(*level));
   }
   if (!more.empty()) {
     out += ',';

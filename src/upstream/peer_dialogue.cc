@@ -83,7 +83,7 @@ WireRequest Dialogue::spell(Utterance utterance, RequestId id) {
   out.reserve(members.size() + utterance.meta.size() + request.method.size() + 128);
   const auto into = std::back_inserter(out);
   fmt::format_to(into, R"({{"jsonrpc":"2.0","id":{},"method":)", id);
-  protocol::append_quoted(out, request.method);
+  json::append_quoted(out, request.method);
   out += R"(,"params":{)";
   out += members;
   if (!utterance.meta.empty() || utterance.wants_progress) {
