@@ -12,16 +12,16 @@ help:
 
 #:run install what is missing, build, start `relay serve` (RUN_FLAGS="--port 7900 --no-open")
 run: build
-	build/bin/relay serve $(RUN_FLAGS)
+	@build/bin/relay serve $(RUN_FLAGS)
 
 #:build the release programs, in build/bin
 build: setup-build build/release/build.ninja
-	@cmake --build build/release -j $(JOBS) -- --quiet
+	@scripts/compile release -j $(JOBS)
 	@scripts/build-runtime
 
 #:test build everything and run all tests: unit tests under sanitizers, then whole-program tests
 test: setup-test build build/dev/build.ninja
-	@cmake --build build/dev -j $(JOBS) -- --quiet
+	@scripts/compile dev -j $(JOBS)
 	@scripts/run-tests
 
 #:bench measure against peers in one run; writes bench/RESULTS.md
@@ -30,12 +30,12 @@ bench: setup-bench build
 
 #:soak long runs that look for leaks and races; not part of the tests (SOAK_FLAGS="--minutes 1 --runs 500 --kills 20")
 soak: setup-test build build/dev/build.ninja
-	@cmake --build build/dev -j $(JOBS) --target vfs_test -- --quiet
+	@scripts/compile dev -j $(JOBS) --target vfs_test
 	@tests/soak/run $(SOAK_FLAGS)
 
 #:fuzz every fuzz target for a minute (FUZZ_SECONDS=60)
 fuzz: setup-build build/fuzz/build.ninja
-	@cmake --build build/fuzz -j $(JOBS) -- --quiet
+	@scripts/compile fuzz -j $(JOBS)
 	@scripts/run-fuzz
 
 #:tidy clang-tidy-19 over the C++ sources, about an hour (FILES="src/io/*.cc" for a few of them)

@@ -1,6 +1,7 @@
 // The command line. CLI11 is a heavy header: it is included here, in mcp_cli.cc, and nowhere else.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -15,10 +16,22 @@
 namespace relay::app {
 namespace {
 
-// A flag that stands for a configuration key.
-template <class T>
-void add_key(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning) {
-  app.add_option_function<T>(flag, [&options, key](const T& value) { set_path(options.sources.flags, key, json::value(value)); }, meaning);
+std::string version_text() {
+  return fmt::format("relay {}", kVersion);
+}
+
+// Flags that stand for a configuration key.
+CLI::Option* add_text(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning) {
+  return app.add_option_function<std::string>(flag, [&options, key](const std::string& value) { set_path(options.sources.flags, key, json::value(value)); }, meaning);
+}
+
+void add_choice(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning, std::vector<std::string> choices) {
+  add_text(app, options, flag, key, meaning)->check(CLI::IsMember(std::move(choices)));
+}
+
+void add_number(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning) {
+  app.add_option_function<std::int64_t>(flag, [&options, key](const std::int64_t& value) { set_path(options.sources.flags, key, json::value(value)); }, meaning)
+      ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
 }
 
 void add_switch(CLI::App& app, Options& options, const std::string& flag, std::string_view key, bool value, const std::string& meaning) {
@@ -61,11 +74,11 @@ void add_world(CLI::App& app, Options& options) {
          },
          "A toolset to offer, instead of the configured ones. May be repeated")
       ->type_name("NAME");
-  add_key<std::string>(app, options, "--policy", "policy/mode", "open, guarded or readonly");
-  add_key<std::int64_t>(app, options, "--timeout", "policy/limits/timeoutMs", "Wall clock limit of a run, in milliseconds");
-  add_key<std::int64_t>(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
-  add_key<std::int64_t>(app, options, "--max-stdout", "policy/limits/stdoutBytes", "Output limit of a run, in bytes");
-  add_key<std::string>(app, options, "--log-level", "log/level", "debug, info, warn or error");
+  add_choice(app, options, "--policy", "policy/mode", "What is allowed at all", {"open", "guarded", "readonly"});
+  add_number(app, options, "--timeout", "policy/limits/timeoutMs", "Wall clock limit of a run, in milliseconds");
+  add_number(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
+  add_number(app, options, "--max-stdout", "policy/limits/stdoutBytes", "Output limit of a run, in bytes");
+  add_choice(app, options, "--log-level", "log/level", "What is worth a line", {"debug", "info", "warn", "error"});
 }
 
 void add_sourcemaps(CLI::App& app, Options& options) {
@@ -76,11 +89,11 @@ void add_serve(CLI::App& root, Options& options) {
   CLI::App& app = *root.add_subcommand("serve", "Serve MCP over HTTP");
   app.callback([&options] { options.command = Command::serve; });
   add_world(app, options);
-  add_key<std::int64_t>(app, options, "-p,--port", "server/port", "Port (default 7800; 0 lets the kernel choose)");
-  add_key<std::string>(app, options, "--bind", "server/bind", "Address (default 127.0.0.1)");
-  add_key<std::string>(app, options, "--auth", "auth/mode", "none or token");
-  add_key<std::string>(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
-  add_key<std::string>(app, options, "--tls-key", "server/tlsKey", "PEM private key");
+  add_number(app, options, "-p,--port", "server/port", "Port (default 7800; 0 lets the kernel choose)");
+  add_text(app, options, "--bind", "server/bind", "Address (default 127.0.0.1)");
+  add_choice(app, options, "--auth", "auth/mode", "Who may call: everybody, or whoever has the token", {"none", "token"});
+  add_text(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
+  add_text(app, options, "--tls-key", "server/tlsKey", "PEM private key");
   add_sourcemaps(app, options);
   add_switch(app, options, "--no-open", "server/open", false, "Do not open the browser");
   add_switch(app, options, "--no-ui", "server/ui", false, "Headless: no page, JSON status at /");
@@ -200,6 +213,11 @@ void add_capsule(CLI::App& root, Options& options) {
   add_capsule_reader(capsule, options, "run", "Check it, then run it under its own policy and this configuration's", Command::capsule_run);
 }
 
+// "relay mcp secret"
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() ? path_of(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
 // CLI11 only says that a command is missing; people want to know which word it did not understand.
 bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
   const auto commands = parent.get_subcommands({});
@@ -210,8 +228,24 @@ bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
   if (known != names.end()) return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
   const std::string near = nearest_name(words[0], names);
   fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0], near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near),
-             parent.get_parent() ? "relay " + parent.get_name() : "relay");
+             path_of(parent));
   return true;
+}
+
+// The command that was typed, as far as it was understood.
+const CLI::App& command_of(const CLI::App& app) {
+  const auto typed = app.get_subcommands();
+  return typed.empty() ? app : command_of(*typed.front());
+}
+
+// A group without a command shows what it has; whatever else is wrong is said in a line.
+std::string describe_mistake(const CLI::App& root, const CLI::Error& error) {
+  const CLI::App& command = command_of(root);
+  const bool lacks_command = error.get_name() == "RequiredError" && !command.get_subcommands({}).empty();
+  const auto unknown = root.remaining(true);
+  if (lacks_command && unknown.empty()) return root.help();
+  const std::string what = lacks_command ? fmt::format("unknown option {}", unknown.front()) : error.what();
+  return fmt::format("relay: {}; `{} --help` says more\n", what, path_of(command));
 }
 
 }  // namespace
@@ -238,11 +272,19 @@ Result<json::object> parse_mount_flag(const std::string& text) {
   return mount;
 }
 
+std::string number_problem(const std::string& text, const std::string& meaning) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("expected a whole number, got \"{}\" ({})", text, meaning);
+}
+
 ParsedCommandLine parse_command_line(int argc, char** argv) {
   ParsedCommandLine parsed;
   CLI::App root("Relay: one door between AI agents and everything they may touch.", "relay");
-  root.set_version_flag("--version", fmt::format("relay {}", kVersion));
+  root.set_version_flag("--version", version_text());
   root.require_subcommand(1);
+  root.failure_message([](const CLI::App* app, const CLI::Error& error) { return describe_mistake(*app, error); });
   root.get_formatter()->column_width(34);
   root.footer("Flags beat RELAY_* variables, which beat relay.config.json. `relay COMMAND --help` has the details.");
   add_serve(root, parsed.options);
@@ -252,6 +294,7 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_keys(root, parsed.options);
   add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
+  root.add_subcommand("version", "Print the version, as --version does")->callback([] { throw CLI::CallForVersion(version_text(), 0); });
   if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc))) return {.options = {}, .finished = true, .exit_code = 2};
   try {
     const int ours = take_script_args(root, argc, argv, parsed.options);

@@ -44,6 +44,7 @@ int run_check(const Options& options, const LoadedConfig& loaded) {
     return 0;
   }
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
+  if (const auto exposed = check_exposure(loaded.config); !exposed) return say_problems({{"$.server.bind", exposed.error().message}});
   fmt::print("{}: fine\n", loaded.config.file.empty() ? "embedded defaults" : loaded.config.file.string());
   return 0;
 }

@@ -68,6 +68,14 @@ TEST(ConfigDocument, WhatIsNoConfigurationIsRefused) {
   EXPECT_FALSE(ConfigDocument::parse(R"({"mcps": {}})"));
 }
 
+TEST(ConfigDocument, ASyntaxErrorHasALineAndAColumn) {
+  const auto place = [](std::string_view text) { return imports::parse_jsonc(text).error().message; };
+  EXPECT_EQ(place("{\n  \"a\": 1\n  \"b\": 2\n}"), "not valid JSON: syntax error at line 3, column 3");
+  EXPECT_EQ(place("{\"a\""), "not valid JSON: incomplete JSON at line 1, column 5");
+  EXPECT_EQ(place("\xEF\xBB\xBF{} // done\n}"), "not valid JSON: extra data at line 2, column 1");
+  EXPECT_EQ(place("{\"\xC3\xA4\": /* \xC3\xB6 */ x}"), "not valid JSON: syntax error at line 1, column 15") << "characters are counted, not bytes";
+}
+
 TEST(ConfigDocument, ACommentEndsWhereItEndsForEverybody) {
   ConfigDocument document = parsed("{ /** mine **/ \"mcps\": [{\"name\": \"a//b\"}, /* \"**/ {\"name\": \"b\"} // */ ]\n ] }");
   EXPECT_THAT(document.server_names(), ElementsAre("a//b", "b"));

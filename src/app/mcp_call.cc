@@ -10,6 +10,7 @@
 #include "app/mcp_command.h"
 #include "app/mcp_live.h"
 #include "app/terminal_context.h"
+#include "base/bytes.h"
 #include "gateway/guarded_upstream.h"
 
 namespace relay::app {
@@ -29,8 +30,26 @@ json::value value_of(const std::string& text, bool is_text) {
 }
 
 Result<std::string> checked_object(std::string text) {
-  RELAY_CHECK(json::parse_object(text));
+  if (const auto parsed = json::parse_object(text); !parsed) return fail(invalid(fmt::format("the arguments: {}", parsed.error().message)));
   return text;
+}
+
+// What was typed is judged before a server is started. JSON on stdin takes the place of its "-".
+Result<McpOptions> with_arguments(McpOptions options) {
+  if (options.arguments == std::vector<std::string>{"-"}) {
+    RELAY_TRY(const std::string text, checked_object(std::string(std::istreambuf_iterator<char>(std::cin), {})));
+    options.arguments = {std::string(trim_ascii(text))};
+  }
+  RELAY_CHECK(parse_call_arguments(options.arguments, {}));
+  return options;
+}
+
+// A shell cannot call operation_confirm; it has --yes.
+void say_how_to_confirm(protocol::ToolResult& result) {
+  auto* text = result.is_error && !result.raw && !result.content.empty() ? std::get_if<protocol::TextContent>(&result.content.front()) : nullptr;
+  if (!text || !text->text.starts_with("[CONFIRM REQUIRED")) return;
+  const std::size_t how = text->text.find("If this is really wanted");
+  if (how != std::string::npos) text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
 }
 
 // Text as it is, anything else named: a terminal is no place for an image.
@@ -76,7 +95,9 @@ std::string no_such_tool(const upstream::Offer& offer, const std::string& tool) 
 
 io::Task<int> call_tool(World& world, McpOptions options) {
   const std::shared_ptr<upstream::Upstream> server = world.fleet().find(options.names.front());
-  RELAY_CO_TRY(const std::shared_ptr<const upstream::Offer> offer, co_await server->offer());
+  auto offered = co_await server->offer();
+  if (!offered) co_return fail(final_error(*server, std::move(offered.error())));
+  const std::shared_ptr<const upstream::Offer> offer = *std::move(offered);
   const protocol::Tool* tool = offer->find_tool(options.tool);
   if (!tool) co_return fail(not_found(fmt::format("{}: {}", options.names.front(), no_such_tool(*offer, options.tool))));
   RELAY_CO_TRY(const std::string arguments, parse_call_arguments(options.arguments, tool->input_schema.value()));
@@ -84,7 +105,8 @@ io::Task<int> call_tool(World& world, McpOptions options) {
   const auto executor = co_await io::asio::this_coro::executor;
   TerminalContext context(executor, options.tool, arguments, options.yes ? Confirmation::yes : Confirmation::ask);
   auto entry = gateway::guard_tool(server, *tool, fmt::format("{}__{}", options.names.front(), options.tool));
-  RELAY_CO_TRY(const protocol::ToolResult result, co_await world.backend().call_inner(context, {}, std::move(entry), std::move(parsed)));
+  RELAY_CO_TRY(protocol::ToolResult result, co_await world.backend().call_inner(context, {}, std::move(entry), std::move(parsed)));
+  say_how_to_confirm(result);
   co_return print_result(result, options.json);
 }
 
@@ -92,7 +114,6 @@ io::Task<int> call_tool(World& world, McpOptions options) {
 
 Result<std::string> parse_call_arguments(const std::vector<std::string>& words, const json::value& input_schema) {
   if (words.size() == 1 && words[0].starts_with('{')) return checked_object(words[0]);
-  if (words.size() == 1 && words[0] == "-") return checked_object(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   json::object arguments;
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
@@ -104,9 +125,11 @@ Result<std::string> parse_call_arguments(const std::vector<std::string>& words, 
 }
 
 int run_mcp_call(const Options& options, const Config& config) {
-  auto servers = pick_servers(config, options.mcp.names);
+  auto servers = pick_servers(config, options.mcp.names, Disabled::refused);
   if (!servers) return say_error(servers.error());
-  run_with_servers(config, *std::move(servers), [mcp = options.mcp](World& world) { return call_tool(world, mcp); });
+  auto complete = with_arguments(options.mcp);
+  if (!complete) return say_error(complete.error());
+  run_with_servers(config, *std::move(servers), [mcp = *std::move(complete)](World& world) { return call_tool(world, mcp); });
 }
 
 }  // namespace relay::app

@@ -38,7 +38,8 @@ void add_choice(CLI::App& app, Options& options, const std::string& flag, const 
 }
 
 void add_number(CLI::App& app, Options& options, const std::string& flag, const std::string& key, const std::string& meaning) {
-  app.add_option_function<std::int64_t>(flag, [&options, key](const std::int64_t& value) { options.mcp.entry[key] = value; }, meaning);
+  app.add_option_function<std::int64_t>(flag, [&options, key](const std::int64_t& value) { options.mcp.entry[key] = value; }, meaning)
+      ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
 }
 
 void add_list(CLI::App& app, Options& options, const std::string& flag, const std::string& key, const std::string& meaning) {
@@ -103,7 +104,7 @@ void add_entries(CLI::App& mcp, Options& options) {
 
 void add_live(CLI::App& mcp, Options& options) {
   CLI::App& test = add_action(mcp, options, McpAction::test, "test", "Start servers and say what they offer; exit 1 when one does not work");
-  test.add_option("name", options.mcp.names, "Which (default: all that are enabled)")->type_name("NAME...");
+  test.add_option("name", options.mcp.names, "Which, disabled ones too (default: all that are enabled)")->type_name("NAME...");
   test.add_flag("--json", options.mcp.json, "As JSON");
   CLI::App& tools = add_action(mcp, options, McpAction::tools, "tools", "List the tools of a server");
   add_name(tools, options, "Which server");

@@ -42,15 +42,22 @@ io::Task<void> stop_on_signal(World& world, asio::io_context& loop, int& exit_co
 
 }  // namespace
 
-Result<std::vector<upstream::ServerSpec>> pick_servers(const Config& config, const std::vector<std::string>& names) {
+Result<std::vector<upstream::ServerSpec>> pick_servers(const Config& config, const std::vector<std::string>& names, Disabled disabled) {
   std::vector<upstream::ServerSpec> picked;
   for (const std::string& name : names) {
     const auto found = std::ranges::find(config.mcps, name, &upstream::ServerSpec::name);
     if (found == config.mcps.end()) return fail(not_found(fmt::format("there is no server \"{}\"; {}", name, suggestion(config, name))));
+    if (!found->enabled && disabled == Disabled::refused) return fail(invalid(fmt::format("{} is disabled: relay mcp enable {}", name, name)));
     picked.push_back(*found);
   }
   if (names.empty()) std::ranges::copy_if(config.mcps, std::back_inserter(picked), &upstream::ServerSpec::enabled);
   return picked;
+}
+
+Error final_error(const upstream::Upstream& server, Error error) {
+  const upstream::Status status = server.status();
+  if (status.phase == upstream::Phase::failed && !status.reason.empty()) error.message = fmt::format("server {} failed: {}", server.spec().name, status.reason);
+  return error;
 }
 
 void run_with_servers(const Config& config, std::vector<upstream::ServerSpec> servers, std::function<io::Task<int>(World&)> body) {
@@ -61,7 +68,7 @@ void run_with_servers(const Config& config, std::vector<upstream::ServerSpec> se
   own.toolsets.clear();
   own.mcps = std::move(servers);
   for (upstream::ServerSpec& spec : own.mcps) {
-    spec.enabled = true;  // whoever names it wants it
+    spec.enabled = true;  // pick_servers has judged that
     spec.autostart = false;
   }
   auto world = World::build(own, Purpose::run, loop.get_executor(), *log);

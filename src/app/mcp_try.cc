@@ -31,7 +31,7 @@ io::Task<Tried> try_server(World& world, std::shared_ptr<upstream::Upstream> ser
   if (offer)
     tried.offer = *std::move(offer);
   else
-    tried.error = std::move(offer.error());
+    tried.error = final_error(*server, std::move(offer.error()));
   co_return tried;
 }
 
@@ -141,7 +141,7 @@ io::Task<int> show_tools(World& world, McpOptions options) {
 }  // namespace
 
 int run_mcp_test(const Options& options, const Config& config) {
-  auto servers = pick_servers(config, options.mcp.names);
+  auto servers = pick_servers(config, options.mcp.names, Disabled::wanted);
   if (!servers) return say_error(servers.error());
   if (servers->empty()) {
     fmt::print(stderr, "relay: no server is enabled; `relay mcp list` shows them\n");
@@ -151,7 +151,7 @@ int run_mcp_test(const Options& options, const Config& config) {
 }
 
 int run_mcp_tools(const Options& options, const Config& config) {
-  auto servers = pick_servers(config, options.mcp.names);
+  auto servers = pick_servers(config, options.mcp.names, Disabled::refused);
   if (!servers) return say_error(servers.error());
   run_with_servers(config, *std::move(servers), [mcp = options.mcp](World& world) { return show_tools(world, mcp); });
 }

@@ -54,6 +54,9 @@ struct ParsedCommandLine {
 
 ParsedCommandLine parse_command_line(int argc, char** argv);
 
+/// What is wrong with a whole number on the command line, or nothing.
+std::string number_problem(const std::string& text, const std::string& meaning);
+
 /// "DIR[:name][:rw]" as an entry of "mounts".
 Result<json::object> parse_mount_flag(const std::string& text);
 

@@ -124,15 +124,21 @@ authority::Call make_call(World& world, const tools::CodeRun& run) {
   return call;
 }
 
+// What the script threw, its runtime has printed; why relay ended it, nobody has said yet.
+bool is_for_us_to_say(const executors::RunOutcome& outcome) {
+  if (!outcome.error || outcome.exit_code != 1) return outcome.error.has_value();
+  return outcome.error->stack.empty() && (outcome.error->type == "OutputLimitExceeded" || outcome.error->type == "Internal");
+}
+
 // The same order as for every call: admitted, recorded, run, closed.
 io::Task<int> run_recorded(World& world, tools::CodeRun run) {
   TerminalObserver observer;
-  int exit_code = 1;
+  int exit_code = executors::kExitPolicy;  // of a call that never got to run
   auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
     RELAY_CO_TRY(tools::FinishedRun finished, co_await tools::run_code(*world.code(), recorded, run, observer));
     exit_code = finished.outcome.exit_code;
     for (const std::string& note : finished.notes) fmt::print(stderr, "relay: {}\n", note);
-    if (finished.outcome.error && finished.outcome.exit_code != 1) fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
+    if (is_for_us_to_say(finished.outcome)) fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
     co_return tools::run_result(finished);
   };
   pipeline::NobodyToAsk nobody;
@@ -140,7 +146,7 @@ io::Task<int> run_recorded(World& world, tools::CodeRun run) {
   authority::Call call = make_call(world, run);
   pipeline::Work<protocol::ToolResult> wrapped = work;
   RELAY_CO_TRY(const protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
-  if (result.is_error && exit_code == 1 && !result.content.empty())
+  if (result.is_error && exit_code == executors::kExitPolicy && !result.content.empty())
     if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front()); text && text->text.starts_with('[')) fmt::print(stderr, "relay: {}\n", text->text);
   co_return exit_code;
 }
@@ -151,7 +157,8 @@ int run_script(const Config& config, const Options& options, Log& log) {
   auto run = make_run(config, options);
   if (!run) {
     fmt::print(stderr, "relay: {}\n", describe(run.error()));
-    return 2;
+    const bool is_unsound = options.command == Command::capsule_run && run.error().kind != ErrorKind::not_found;
+    return is_unsound ? 1 : 2;
   }
   asio::io_context loop(1);
   Config only_code = config;
@@ -165,7 +172,7 @@ int run_script(const Config& config, const Options& options, Log& log) {
   auto body = [&]() -> io::Task<void> {
     auto ended = co_await run_recorded(**world, std::move(*run));
     if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
-    exit_code = ended.value_or(1);
+    exit_code = ended ? *ended : ended.error().kind == ErrorKind::denied ? executors::kExitPolicy : 1;
     const auto stopped = co_await (*world)->stop();
     loop.stop();
     co_return stopped;

@@ -30,20 +30,14 @@ bool is_loopback(const std::string& address) {
   return address == "localhost" || (!error && parsed.is_loopback());
 }
 
-std::string base_url(const Config& config, std::uint16_t port) {
-  const std::string& bind = config.server.bind;
-  const bool wildcard = bind == "0.0.0.0" || bind == "::";
-  const std::string host = wildcard ? "127.0.0.1" : bind.find(':') != std::string::npos ? "[" + bind + "]" : bind;
-  return fmt::format("{}://{}:{}", config.server.tls_cert.empty() ? "http" : "https", host, port);
+bool is_wildcard(const std::string& address) {
+  return address == "0.0.0.0" || address == "::";
 }
 
-// Whoever reaches the port can do what the policy allows; off loopback that must not be everybody.
-Result<void> check_exposure(const Config& config) {
-  if (config.auth_mode != "none" || is_loopback(config.server.bind)) return {};
-  return fail(denied(fmt::format(
-      "refusing to listen on {} without authentication: anyone who reaches the port could run code here. "
-      "Add --auth token (a bearer token is made and shown), or listen on 127.0.0.1",
-      config.server.bind)));
+std::string base_url(const Config& config, std::uint16_t port) {
+  const std::string& bind = config.server.bind;
+  const std::string host = is_wildcard(bind) ? "127.0.0.1" : bind.find(':') != std::string::npos ? "[" + bind + "]" : bind;
+  return fmt::format("{}://{}:{}", config.server.tls_cert.empty() ? "http" : "https", host, port);
 }
 
 // The token is for the person at the terminal, not for the log.
@@ -80,7 +74,9 @@ web::HomeFacts home_facts(const World& world, const std::string& url) {
 }
 
 void announce(const World& world, const std::string& url, std::uint16_t port, Log& log) {
+  const std::string& bind = world.config().server.bind;
   log.info("listening", {{"url", url},
+                         {"address", is_wildcard(bind) ? bind + " (all addresses)" : bind},
                          {"port", port},
                          {"mcp", url + "/mcp"},
                          {"auth", world.config().auth_mode},
@@ -112,6 +108,14 @@ void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::Ht
 }
 
 }  // namespace
+
+Result<void> check_exposure(const Config& config) {
+  if (config.auth_mode != "none" || is_loopback(config.server.bind)) return {};
+  return fail(denied(fmt::format(
+      "refusing to listen on {} without authentication: anyone who reaches the port could run code here. "
+      "Add --auth token or auth.mode \"token\" (a bearer token is made and shown), or listen on 127.0.0.1",
+      config.server.bind)));
+}
 
 int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
   if (const auto exposed = check_exposure(config); !exposed) return failed(log, exposed.error());

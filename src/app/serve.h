@@ -7,6 +7,9 @@
 
 namespace relay::app {
 
+/// Whoever reaches the port can do what the policy allows: off loopback that must not be everybody.
+Result<void> check_exposure(const Config& config);
+
 /// The first two read their configuration again from `sources` when it changes.
 int run_serve(const Config& config, const ConfigSources& sources, Log& log);
 int run_stdio(const Config& config, const ConfigSources& sources, Log& log);

@@ -145,7 +145,9 @@ class Canonicaliser {
     std::size_t end = position_ + 1;
     for (; end < text_.size() && text_[end] != '"'; ++end) {
       if (static_cast<unsigned char>(text_[end]) < 0x20) return fail_with("a control character in a string");
-      if (text_[end] == '\\' && !escape(++end)) return fail_with("an invalid escape in a string");
+      if (text_[end] != '\\') continue;
+      ++end;
+      if (!escape(end)) return fail_with("an invalid escape in a string");
     }
     if (end >= text_.size()) return fail_with("a string that does not end");
     return copy(end + 1 - position_);

@@ -1,6 +1,7 @@
 #include "audit/commands.h"
 
 #include <ostream>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ void print_call(const json::object& record, std::ostream& out) {
 struct Findings {
   std::optional<json::object> call;   // the closing line, or the opening one while there is no other
   std::vector<json::object> inner;
+  std::set<std::string> ids;          // of the calls that were meant
 };
 
 void collect(const std::string& path, const std::string& request_id, Findings& findings) {
@@ -58,9 +60,11 @@ void collect(const std::string& path, const std::string& request_id, Findings& f
     auto record = json::parse_object((*line)->text);
     if (!record) continue;
     const bool begin = text_of(*record, "action") == "begin";
-    if (text_of(*record, "request_id") == request_id && (!begin || !findings.call)) {
-      findings.call = std::move(*record);
-    } else if (text_of(*record, "parent") == request_id && !begin) {
+    const std::string id = text_of(*record, "request_id");
+    if (id.starts_with(request_id)) {
+      findings.ids.insert(id);
+      if (!begin || !findings.call) findings.call = std::move(*record);
+    } else if (text_of(*record, "parent").starts_with(request_id) && !begin) {
       findings.inner.push_back(std::move(*record));
     }
   }
@@ -79,10 +83,10 @@ int run_audit_verify(const VerifyOptions& options, std::ostream& out) {
 }
 
 int run_audit_tail(const TailOptions& options, std::ostream& out, const std::function<bool()>& more) {
-  const auto lines = last_lines(options.path, options.filter);
+  const auto lines = last_matches(options.path, options.filter);
   if (!lines) {
     out << lines.error().message << '\n';
-    return kBroken;
+    return lines.error().kind == ErrorKind::not_found ? kNothing : kBroken;
   }
   for (const std::string& line : *lines) out << line << '\n';
   out.flush();
@@ -97,6 +101,10 @@ int run_explain(const std::string& log_path, const std::string& request_id, std:
   collect(log_path, request_id, findings);
   if (request_id.empty() || !findings.call) {
     out << fmt::format("no call {} in {}\n", request_id, log_path);
+    return kNothing;
+  }
+  if (findings.ids.size() > 1) {
+    out << fmt::format("{} calls in {} begin with {}; give more of the id\n", findings.ids.size(), log_path, request_id);
     return kNothing;
   }
   print_call(*findings.call, out);

@@ -166,7 +166,8 @@ Journal::~Journal() {
   }
   core_->wake.notify_one();
   core_->thread.join();
-  if (core_->next) (void)core_->ledger.append(std::move(core_->next->records));
+  // A log that cannot be written is told to everybody who calls; here there is nobody left.
+  if (core_->next) [[maybe_unused]] const auto ignored = core_->ledger.append(std::move(core_->next->records));
 }
 
 JournalStats Journal::stats() const {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <ranges>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,9 @@ namespace relay::audit {
 namespace {
 
 constexpr std::size_t kResumeLines = 64;
+constexpr int kTurnTries = 4;  // each rotation in between costs one
+constexpr auto kLockPause = std::chrono::microseconds(20);
+constexpr auto kLockWait = std::chrono::milliseconds(250);
 
 std::string tear_args(std::string_view fragment) {
   return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(), sha256_hex(fragment));
@@ -59,48 +63,90 @@ bool is_on_local_disk(int file) {
 }  // namespace
 
 Result<void> Ledger::start() {
-  RELAY_CHECK(ensure_open());
+  RELAY_TRY(const Turn turn, take_turn());
   std::vector<Record> records;
   records.push_back(make_event(clock_.wall(), "start", fmt::format(R"({{"pid":{}}})", ::getpid())));
-  RELAY_CHECK(append(std::move(records)));
+  keep(std::move(records));
+  RELAY_CHECK(write_backlog());
   return self_test();
 }
 
-Result<void> Ledger::ensure_open() {
-  if (file_.is_open()) {
-    struct stat now {};
-    const bool same = ::stat(options_.path.c_str(), &now) == 0 && now.st_ino == inode_ && now.st_dev == device_;
-    if (same) return {};
-    torn_open_ = false;  // a fragment stays behind in the rotated file; the new one begins with its explanation
+Ledger::Turn::~Turn() {
+  if (file_ >= 0) ::flock(file_, LOCK_UN);
+}
+
+// Others hold the lock for one write. Who holds it longer was stopped in the middle, and is not waited for.
+Result<Ledger::Turn> Ledger::lock(int file) const {
+  const auto end = std::chrono::steady_clock::now() + kLockWait;
+  for (auto pause = kLockPause;; pause *= 2) {
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) return Turn(file);
+    if (errno != EWOULDBLOCK && errno != EINTR) return fail(sink_error(errno, options_.path));
+    if (std::chrono::steady_clock::now() >= end)
+      return fail(unavailable(fmt::format("the audit log {} is held by another process, which does not go on", options_.path)));
+    std::this_thread::sleep_for(pause);
   }
-  return open_file();
+}
+
+bool Ledger::is_current() const {
+  struct stat now {};
+  return ::stat(options_.path.c_str(), &now) == 0 && now.st_ino == inode_ && now.st_dev == device_;
+}
+
+Result<Ledger::Turn> Ledger::take_turn() {
+  for (int tries = 0; tries < kTurnTries; ++tries) {
+    if (!file_.is_open()) RELAY_CHECK(open_file());
+    {
+      RELAY_TRY(Turn turn, lock(file_.get()));
+      RELAY_CHECK(catch_up());  // also with a file that was rotated away: the chain goes on from its last record
+      if (is_current()) return turn;
+    }
+    torn_open_ = false;  // a fragment stays behind in the rotated file; the new one begins with its explanation
+    left_ = inode_;
+    file_.reset();
+  }
+  return fail(unavailable(fmt::format("the audit log {} is rotated faster than it can be written", options_.path)));
+}
+
+// What others wrote since our last turn, or what there is in a file that was just opened.
+Result<void> Ledger::catch_up() {
+  const std::optional<off_t> known = size_;
+  RELAY_CHECK(learn_size());
+  if (size_ == known) return {};
+  if (options_.format != Format::jsonl) return {};
+  const ChainPoint own = point_;
+  RELAY_CHECK(size_ == 0 ? resume_from_rotated() : resume());
+  if (own.seq > point_.seq) point_ = own;  // nobody went on, or the file was emptied in its place
+  return learn_size();                     // a line may have been ended
+}
+
+Result<void> Ledger::learn_size() {
+  struct stat info {};
+  if (::fstat(file_.get(), &info) != 0) return fail(sink_error(errno, options_.path));
+  size_ = info.st_size;
+  return {};
 }
 
 Result<void> Ledger::open_file() {
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::path(options_.path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  Fd fd(::open(options_.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
+  Fd fd(::open(options_.path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   if (!fd.is_open()) return fail(sink_error(errno, options_.path));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return fail(sink_error(errno, options_.path));
   if (!S_ISREG(info.st_mode)) return fail(unavailable(fmt::format("the audit log {} is not a regular file", options_.path)));
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(unavailable(fmt::format("the audit log {} is being written by another process; give each its own", options_.path)));
   // An append-only file refuses this; then it was made by somebody who knew what they did.
   if ((info.st_mode & 0777) != 0600) (void)::fchmod(fd.get(), 0600);
   file_ = std::move(fd);
   inode_ = info.st_ino;
   device_ = info.st_dev;
   is_local_ = is_on_local_disk(file_.get());
-  if (resumed_ || options_.format != Format::jsonl) return {};
-  RELAY_CHECK(resume());
-  resumed_ = true;
+  size_.reset();
   return {};
 }
 
 Result<void> Ledger::resume() {
-  RELAY_TRY(FileTail tail, read_tail(options_.path, kResumeLines, 2 * limits::kAuditLineBytes));
+  RELAY_TRY(FileTail tail, read_tail(file_.get(), kResumeLines, 2 * limits::kAuditLineBytes));
   if (!tail.fragment.empty() && parse_line(tail.fragment)) {
     // The record is whole, only its newline is missing: end the line, and it counts.
     if (auto shortfall = write_all("\n")) return fail(std::move(shortfall->error));
@@ -114,7 +160,7 @@ Result<void> Ledger::resume() {
     tail.lines.pop_back();
   }
   if (options_.chain == Chaining::off || resume_from_lines(tail.lines)) return {};
-  return tail.lines.empty() ? resume_from_rotated() : Result<void>{};
+  return tail.lines.empty() ? resume_from_rotated() : Result<void>{};  // nothing but a fragment
 }
 
 bool Ledger::resume_from_lines(const std::vector<std::string>& lines) {
@@ -129,8 +175,14 @@ bool Ledger::resume_from_lines(const std::vector<std::string>& lines) {
 
 Result<void> Ledger::resume_from_rotated() {
   const std::vector<Segment> rotated = find_rotated(options_.path);
-  if (rotated.empty()) return {};
-  RELAY_TRY(LineFile file, LineFile::open(rotated.back().path));
+  if (rotated.empty() || options_.chain == Chaining::off) return {};
+  const std::string& newest = rotated.back().path;
+  const Fd held(::open(newest.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat info {};
+  if (!held.is_open() || ::fstat(held.get(), &info) != 0) return fail(sink_error(errno, newest));
+  if (info.st_ino == left_) return {};  // the one that we come from
+  RELAY_TRY(const Turn last_turn, lock(held.get()));  // of somebody who began it before the rotation
+  RELAY_TRY(LineFile file, LineFile::open(newest));
   // What follows its last record is a write that was interrupted before the file was rotated.
   std::string after;
   for (;;) {
@@ -148,7 +200,7 @@ Result<void> Ledger::resume_from_rotated() {
 
 Result<void> Ledger::self_test() const {
   if (options_.format != Format::jsonl || options_.chain == Chaining::off) return {};
-  RELAY_TRY(FileTail tail, read_tail(options_.path, 1, limits::kAuditLineBytes));
+  RELAY_TRY(FileTail tail, read_tail(file_.get(), 1, limits::kAuditLineBytes));
   const auto line = tail.lines.empty() ? Result<ParsedLine>(fail(invalid("empty"))) : parse_line(tail.lines.back());
   if (!line || !is_intact(*line) || line->chain != point_.prev)
     return fail(unavailable(fmt::format("the audit log {} does not hold what was written to it", options_.path)));
@@ -157,13 +209,19 @@ Result<void> Ledger::self_test() const {
 
 Result<void> Ledger::append(std::vector<Record> records) {
   keep(std::move(records));
-  RELAY_CHECK(ensure_open());
+  RELAY_TRY(const Turn turn, take_turn());
+  return write_backlog();
+}
+
+Result<void> Ledger::write_backlog() {
   ChainPoint point = point_;
   const std::string text = render(backlog_.size(), point);
   if (auto shortfall = write_all(text)) {
     if (shortfall->written > 0) undo_partial(text, shortfall->written);
+    [[maybe_unused]] const auto ignored = learn_size();  // of two errors the first is told
     return fail(std::move(shortfall->error));
   }
+  *size_ += static_cast<off_t>(text.size());
   commit(backlog_.size(), std::move(point));
   lost_ = 0;
   return {};

@@ -2,7 +2,10 @@
 //
 // Every line goes to the kernel with O_APPEND in one write for many records. Before each write the path is compared with the
 // open file, so a rotated log is followed; the chain goes on in the new file. Records that the disk refuses stay in a
-// bounded backlog and are written, in order, as soon as it accepts them again. One process writes one log: the file is locked.
+// bounded backlog and are written, in order, as soon as it accepts them again.
+//
+// Processes share a log (a server, and what is run beside it by hand): each write is a turn under the file's lock, and who finds the
+// file longer than it left it reads the last record first. All of them write one chain.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +14,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "audit/chain.h"
@@ -47,8 +51,25 @@ class Ledger {
   [[nodiscard]] const ChainPoint& point() const { return point_; }
 
  private:
-  Result<void> ensure_open();
+  /// While it lives, nobody else writes.
+  class Turn {
+   public:
+    explicit Turn(int file) : file_(file) {}
+    Turn(Turn&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn();
+
+   private:
+    int file_;
+  };
+  /// The file is open, the one that the path names, and point_ is where its chain ends.
+  Result<Turn> take_turn();
+  Result<Turn> lock(int file) const;
   Result<void> open_file();
+  [[nodiscard]] bool is_current() const;
+  Result<void> catch_up();
+  Result<void> learn_size();
+  Result<void> write_backlog();
   Result<void> resume();
   Result<void> resume_from_rotated();
   bool resume_from_lines(const std::vector<std::string>& lines);
@@ -72,7 +93,8 @@ class Ledger {
   ino_t inode_ = 0;
   dev_t device_ = 0;
   bool is_local_ = false;
-  bool resumed_ = false;
+  std::optional<off_t> size_;  // as this process left it, or last saw it
+  ino_t left_ = 0;  // of the file that was rotated away under us
   ChainPoint point_;
   std::string torn_;        // what follows the last record of the log and is not a record: an unfinished write
   bool torn_open_ = false;  // its line has no newline yet

@@ -1,6 +1,7 @@
 #include "audit/ledger.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include "audit/audit_fixture.h"
 #include "audit/canonical.h"
 #include "audit/verify.h"
+#include "base/fd.h"
 
 namespace relay::audit {
 namespace {
@@ -75,13 +77,70 @@ TEST(Ledger, StartsAChainThatVerifiesInAPrivateFile) {
   EXPECT_EQ(result.start_seq, 0U);
 }
 
-TEST(Ledger, TwoWritersDoNotShareAFile) {
+// A server, and what is run beside it by hand: one log, one chain.
+TEST(Ledger, WritersTakeTurns) {
   TempFolder folder;
   FakeClock clock;
   Ledger first({folder.log()}, clock);
   Ledger second({folder.log()}, clock);
   ASSERT_TRUE(first.start());
-  EXPECT_FALSE(second.start());
+  ASSERT_TRUE(second.start());
+  ASSERT_TRUE(first.append(closings(clock, {"a"})));
+  ASSERT_TRUE(second.append(closings(clock, {"b", "c"})));
+  ASSERT_TRUE(second.append(closings(clock, {"d"})));
+  std::filesystem::rename(folder.log(), folder.file("audit.jsonl.1"));
+  ASSERT_TRUE(first.append(closings(clock, {"e"})));  // knows nothing of b, c and d yet
+  ASSERT_TRUE(second.append(closings(clock, {"f"})));
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, 8U);
+}
+
+TEST(Ledger, ManyProcessesWriteOneChainAcrossRotations) {
+  constexpr int kWriters = 4;
+  constexpr int kRounds = 60;
+  TempFolder folder;
+  std::vector<pid_t> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const FakeClock clock;
+      Ledger ledger({folder.log()}, clock);
+      bool fine = ledger.start().has_value();
+      for (int i = 0; fine && i < kRounds; ++i) fine = ledger.append(closings(clock, {"a", "b"})).has_value();
+      ::_exit(fine ? 0 : 1);
+    }
+    writers.push_back(pid);
+  }
+  for (int i = 1; i <= 3; ++i) {
+    while (lines_of(folder.log()).size() < 40) ::usleep(1000);
+    std::filesystem::rename(folder.log(), folder.file("audit.jsonl." + std::to_string(i)));
+  }
+  for (const pid_t pid : writers) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+  }
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, static_cast<std::uint64_t>(kWriters * (1 + 2 * kRounds)));
+}
+
+TEST(Ledger, AWriterThatStopsInItsTurnIsNotWaitedForAndNothingIsLost) {
+  TempFolder folder;
+  const FakeClock clock;
+  Ledger ledger({folder.log()}, clock);
+  ASSERT_TRUE(ledger.start());
+  {
+    const Fd other(::open(folder.log().c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
+    EXPECT_FALSE(ledger.append(closings(clock, {"a"})));
+    EXPECT_EQ(ledger.backlog(), 1U);
+  }
+  ASSERT_TRUE(ledger.append(closings(clock, {"b"})));
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_TRUE(result.ok) << result.reason;
+  EXPECT_EQ(result.records, 3U);
 }
 
 TEST(Ledger, ResumesAfterARestartAndAcrossRotation) {

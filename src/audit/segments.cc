@@ -151,16 +151,20 @@ Result<FileTail> read_tail(const std::string& path, std::size_t max_lines, std::
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd.is_open() && errno == ENOENT) return FileTail{};
   if (!fd.is_open()) return fail(from_errno(errno, fmt::format("opening {}", path)));
+  return read_tail(fd.get(), max_lines, max_bytes);
+}
+
+Result<FileTail> read_tail(int file, std::size_t max_lines, std::size_t max_bytes) {
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return fail(from_errno(errno, path));
+  if (::fstat(file, &info) != 0) return fail(from_errno(errno, "reading the log"));
   std::string text;
   auto offset = static_cast<std::size_t>(info.st_size);
   while (offset > 0 && text.size() < max_bytes) {
     const std::size_t step = std::min(offset, kTailReadBytes);
     offset -= step;
     std::string piece(step, '\0');
-    const ssize_t got = ::pread(fd.get(), piece.data(), step, static_cast<off_t>(offset));
-    if (got < 0) return fail(from_errno(errno, fmt::format("reading {}", path)));
+    const ssize_t got = ::pread(file, piece.data(), step, static_cast<off_t>(offset));
+    if (got < 0) return fail(from_errno(errno, "reading the log"));
     piece.resize(static_cast<std::size_t>(got));
     text.insert(0, piece);
     if (static_cast<std::size_t>(std::ranges::count(text, '\n')) > max_lines) break;

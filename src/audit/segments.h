@@ -52,5 +52,6 @@ struct FileTail {
 };
 /// At most max_lines lines, and not much more than max_bytes of the file. A missing file is an empty one.
 Result<FileTail> read_tail(const std::string& path, std::size_t max_lines, std::size_t max_bytes);
+Result<FileTail> read_tail(int file, std::size_t max_lines, std::size_t max_bytes);
 
 }  // namespace relay::audit

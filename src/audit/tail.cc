@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <limits>
+
 #include "audit/segments.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -74,6 +76,15 @@ Result<std::vector<std::string>> last_lines(const std::string& path, const TailF
   RELAY_TRY(FileTail tail, read_tail(path, filter.lines, kWindowBytes));
   std::erase_if(tail.lines, [&](const std::string& line) { return !passes(filter, line); });
   return std::move(tail.lines);
+}
+
+Result<std::vector<std::string>> last_matches(const std::string& path, const TailFilter& filter) {
+  if (::access(path.c_str(), F_OK) != 0) return fail(not_found("there is no audit log " + path));
+  TailFilter all = filter;
+  all.lines = std::numeric_limits<std::size_t>::max();
+  RELAY_TRY(std::vector<std::string> lines, last_lines(path, all));
+  if (lines.size() > filter.lines) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(filter.lines));
+  return lines;
 }
 
 Result<void> follow(const std::string& path, const TailFilter& filter, const std::function<void(std::string_view)>& print,

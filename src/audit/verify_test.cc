@@ -149,6 +149,12 @@ TEST(Explain, PrintsTheLadderAndTheInnerCalls) {
             "2023-11-14T22:13:20.000000+00:00  req_run  run_js\nclient   alice\nargs     {\"b\":2,\"code\":\"1+1\"}\n"
             "outcome  ok, 1 bytes of output\n\nallow at tier 1 (REVERSIBLE)\n   1. deny list     no match\n   2. rules         no match\n"
             "-> 3. mode          matched  open\n   4. confirmation  no match\n\ncalls it made\n  req_inner  run_js  timeout\n");
+  std::ostringstream short_id;
+  EXPECT_EQ(run_explain(folder.log(), "req_ru", short_id), 0);
+  EXPECT_EQ(short_id.str(), out.str());
+  std::ostringstream several;
+  EXPECT_EQ(run_explain(folder.log(), "req_", several), 1);
+  EXPECT_NE(several.str().find("2 calls in"), std::string::npos) << several.str();
   std::ostringstream none;
   EXPECT_EQ(run_explain(folder.log(), "req_none", none), 1);
 }
@@ -163,6 +169,10 @@ TEST(Tail, FiltersInsideTheWindowAndFollowsRotation) {
   EXPECT_EQ(last_lines(folder.log(), {.lines = 20, .tier = 3, .denied = true})->size(), 1U);
   EXPECT_EQ(last_lines(folder.log(), {.lines = 1000})->size(), 100U);
   EXPECT_EQ(last_lines(folder.file("none"), {})->size(), 0U);
+  const auto matches = last_matches(folder.log(), {.lines = 10, .tool = "t1"});
+  ASSERT_EQ(matches->size(), 10U);
+  EXPECT_EQ(matches->back(), R"({"tool":"t1","tier":3,"denied":false})");
+  EXPECT_FALSE(last_matches(folder.file("none"), {}));
 
   std::vector<std::string> seen;
   int round = 0;

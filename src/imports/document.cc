@@ -44,6 +44,14 @@ Result<void> check_text(std::string_view text) {
   return {};
 }
 
+// "line 3, column 14", as editors count.
+std::string place_of(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
+  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return fmt::format("line {}, column {}", 1 + std::ranges::count(before, '\n'), 1 + std::ranges::count_if(line, begins_character));
+}
+
 }  // namespace
 
 Result<json::object> parse_jsonc(std::string_view text) {
@@ -54,9 +62,11 @@ Result<json::object> parse_jsonc(std::string_view text) {
   options.max_depth = limits::kJsonDepth;
   boost::system::error_code error;
   boost::json::stream_parser parser({}, options);
-  parser.write(without_comments(text), error);
+  const std::string plain = without_comments(text);
+  const std::size_t read = parser.write_some(plain, error);
+  if (!error && read < plain.size()) error = boost::json::error::extra_data;
   if (!error) parser.finish(error);
-  if (error) return fail(invalid(fmt::format("not valid JSON ({})", error.message())));
+  if (error) return fail(invalid(fmt::format("not valid JSON: {} at {}", error.message(), place_of(text, read))));
   json::value parsed = parser.release();
   if (!parsed.is_object()) return fail(invalid("the top level is not an object"));
   return std::move(parsed.get_object());

@@ -38,8 +38,10 @@ Result<tcp::acceptor> listen(const io::Executor& executor, const ServerOptions& 
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return fail(from_errno(error.value(), fmt::format("listen on {}:{}", options.address, options.port)));
-  return acceptor;
+  if (!error) return acceptor;
+  Error failure = from_errno(error.value(), fmt::format("listen on {}:{}", options.address, options.port));
+  if (error == asio::error::address_in_use) failure.message += "; another program listens there, choose a free port with --port";
+  return fail(std::move(failure));
 }
 
 std::string address_text(const tcp::socket& socket) {

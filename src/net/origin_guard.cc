@@ -101,7 +101,7 @@ Result<void> OriginGuard::check(const HttpRequest& request) const {
   if (allows_all_) return {};
   const std::string_view host = request.headers.find("Host").value_or("");
   if (!allows_host(host))
-    return fail(denied(fmt::format("Host '{}' is not one of ours; name its origin in cors.allowedOrigins to allow it", host)));
+    return fail(denied(fmt::format("Host '{}' is not one of ours; add it to server.allowedHosts to allow it", host)));
   const auto origins = request.headers.find_all("Origin");
   if (origins.empty()) return {};
   if (origins.size() == 1 && allows_origin(origins[0], host)) return {};

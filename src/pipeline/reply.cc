@@ -191,8 +191,11 @@ authority::Outcome outcome_of(const ToolResult& reply) {
   if (reply.structured && reply.content.empty()) hash.add(json::write(*reply.structured));
   authority::Outcome outcome = hash.finish();
   outcome.ending = reply.is_error ? authority::Ending::error : authority::Ending::ok;
-  if (const json::object* members = reply.structured ? reply.structured->if_object() : nullptr)
+  if (const json::object* members = reply.structured ? reply.structured->if_object() : nullptr) {
     if (const auto code = json::find_int(*members, "exitCode")) outcome.exit_code = static_cast<int>(*code);
+    const json::object* error = reply.is_error ? json::find_object(*members, "error") : nullptr;
+    if (error && json::find_string(*error, "type") == "Timeout") outcome.ending = authority::Ending::timeout;
+  }
   return outcome;
 }
 

@@ -47,21 +47,36 @@ json::array artifacts_json(const std::vector<Artifact>& artifacts) {
 std::string error_text(const executors::RunFailure& error) {
   const std::string_view body = error.stack.empty() ? std::string_view(error.message) : std::string_view(error.stack);
   const std::string_view shown = utf8_prefix(body, kErrorTextBytes);
-  return shown.starts_with(error.type) ? std::string(shown) : fmt::format("{}: {}", error.type, shown);
+  return shown.contains(error.type) ? std::string(shown) : fmt::format("{}: {}", error.type, shown);  // Python names it last
+}
+
+// Nothing for what a program without a last expression gives. Numbers, strings and truth values come as JSON only.
+std::string value_text(const RunOutcome& outcome) {
+  if (outcome.exit_code != 0 || outcome.value_text == "undefined" || outcome.value_text == "None") return {};
+  if (!outcome.value_text.empty()) return outcome.value_text;
+  return outcome.value_json && *outcome.value_json != "null" ? *outcome.value_json : std::string();
+}
+
+// An uncaught error is also what the program wrote last.
+std::string_view without_error(std::string_view written, std::string_view error) {
+  const std::string_view end = trim_ascii(written);
+  return !error.empty() && end.ends_with(error) ? trim_ascii(end.substr(0, end.size() - error.size())) : written;
 }
 
 }  // namespace
 
+// What went wrong stands first: a long output may be cut behind it.
 std::string run_text(const FinishedRun& run) {
   const RunOutcome& outcome = run.outcome;
+  const std::string error = outcome.error ? error_text(*outcome.error) : std::string();
   std::string text;
   if (outcome.exit_code != 0) text = fmt::format("exit: {}\n", outcome.exit_code);
+  add_section(text, "error:", error);
+  if (!error.empty() && !outcome.stdout_bytes.empty()) text += "\nstdout:\n";
   text += to_valid_utf8(outcome.stdout_bytes);
   if (outcome.stdout_truncated) text += "\n[stdout truncated]";
-  add_section(text, "stderr:", outcome.stderr_bytes);
-  if (outcome.error) add_section(text, "error:", error_text(*outcome.error));
-  if (!outcome.value_text.empty() && outcome.exit_code == 0 && outcome.value_text != "undefined" && outcome.value_text != "None")
-    add_section(text, "value:", outcome.value_text);
+  add_section(text, "stderr:", without_error(outcome.stderr_bytes, trim_ascii(error)));
+  add_section(text, "value:", value_text(outcome));
   for (const Artifact& artifact : run.artifacts) add_section(text, "artifact:", fmt::format("{} ({} bytes, {})", artifact.path, artifact.bytes, artifact.mime_type));
   for (const std::string& note : run.notes) add_section(text, "note:", note);
   return text.empty() ? "(no output)" : text;

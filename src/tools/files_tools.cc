@@ -51,12 +51,13 @@ io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Record
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
   RELAY_CO_TRY(vfs::WriteRequest request, read_write_arguments(recorded.call().args.as_object()));
   const std::string path = clean(request.path);
+  const bool could_make_parents = request.parents == vfs::Parents::required && tree->area_of(path) != vfs::Tree::Area::none;
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto receipt = co_await files.write(std::move(request));
   if (!receipt && receipt.error().number == EEXIST) {
     receipt.error().message += "; set mode to overwrite or append";
   }
-  if (!receipt && receipt.error().number == ENOENT) receipt.error().message += "; set parents to make missing directories";
+  if (!receipt && receipt.error().number == ENOENT && could_make_parents) receipt.error().message += "; set parents to make missing directories";
   if (!receipt) co_return fail(std::move(receipt).error());
   co_return write_result(path, *receipt);
 }

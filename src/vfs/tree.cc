@@ -5,6 +5,7 @@
 namespace relay::vfs {
 namespace {
 
+constexpr std::size_t kPlacesNamed = 5;
 constexpr FileStat kVirtualDir{FileType::directory, 0, 0, 0555};
 
 // Mounts know their paths by other names: what the caller hears is the path that it asked for.
@@ -62,8 +63,19 @@ FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
       if (mount->spec().name == parts[1]) place.mount = mount;
     }
   }
-  if (is_virtual(place)) return fail(file_error(ENOENT, place.tree_path.text()));
+  if (is_virtual(place)) return fail(file_error(ENOENT, place.tree_path.text(), "no such file or directory; there is " + places()));
   return place;
+}
+
+// "/host/project, /host/data, /tmp, /out": for who guessed. What may not be seen is not named.
+std::string Tree::places() const {
+  std::string list;
+  std::size_t named = 0;
+  for (const auto& mount : parts_.host) {
+    const auto path = parse_tree_path("/host/" + mount->spec().name);
+    if (path && (allows_reading(*path) || allows_passing(*path)) && ++named <= kPlacesNamed) list += path->text() + ", ";
+  }
+  return list + (named > kPlacesNamed ? "more below /host, " : "") + "/tmp, /out";
 }
 
 FileResult<Tree::Place> Tree::place_to_read(std::string_view text) const {

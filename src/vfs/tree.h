@@ -77,6 +77,7 @@ class Tree {
     std::string path;  // relative to the mount or synthetic directory
   };
   [[nodiscard]] FileResult<Place> find_place(std::string_view path) const;
+  [[nodiscard]] std::string places() const;
   /// find_place, and the policies allow reading (or, for directories, passing through).
   [[nodiscard]] FileResult<Place> place_to_read(std::string_view path) const;
   [[nodiscard]] bool allows_reading(const TreePath& path) const;

@@ -43,6 +43,22 @@ test('verify accepts the log of a live and of a stopped server', async (t) => {
   assert.ok(verdict.records >= 10);
 });
 
+test('a server and what is run beside it write one chain', async (t) => {
+  const server = await serve(t, { config: { toolsets: ['files', 'admin', 'code'] } });
+  const script = join(server.cwd, 'a.js');
+  writeFileSync(script, 'console.log("beside")');
+  for (let i = 0; i < 3; ++i) {
+    await attempt(server, `/tmp/${i}`);
+    const { code, stdout, stderr } = await run('relay', ['run', '-c', server.file, script], { cwd: server.cwd });
+    assert.deepEqual([code, stdout], [0, 'beside\n'], stderr);
+    assert.doesNotMatch(stderr, /audit/);
+  }
+  await attempt(server, '/tmp/last');
+  const tools = linesOf(logOf(server)).map(({ tool }) => tool).filter((tool) => tool !== 'audit');
+  assert.deepEqual(tools, ['read', 'run_js', 'read', 'run_js', 'read', 'run_js', 'read']);
+  assert.equal((await verify(server)).code, 0);
+});
+
 // what was done to the log · how
 const tampering = [
   ['a changed letter', (lines) => lines.with(4, lines[4].replace('"read"', '"raed"'))],

@@ -62,7 +62,7 @@ test('a changed layer, manifest or signature is refused by verify and by run', a
     assert.equal(verified.code, 1, `${file}: ${verified.stdout}`);
     assert.ok(verified.stderr.length > 10);
     const ran = await capsule('run', 'made');
-    assert.notEqual(ran.code, 0);
+    assert.equal(ran.code, 1, `${file}: ${ran.stderr}`);
     assert.equal(ran.stdout, '', 'nothing of it ran');
   }
 });

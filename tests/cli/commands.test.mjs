@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { configured, run, temporaryDirectory } from '../program.mjs';
 
-test('--version names the program and its version', async () => {
-  const { code, stdout } = await run('relay', ['--version']);
-  assert.equal(code, 0);
-  assert.match(stdout, /^relay \d+\.\d+\.\d+\S*\n$/);
+test('--version names the program and its version, and so does version', async () => {
+  for (const word of ['--version', 'version']) {
+    const { code, stdout } = await run('relay', [word]);
+    assert.equal(code, 0, word);
+    assert.match(stdout, /^relay \d+\.\d+\.\d+\S*\n$/, word);
+  }
 });
 
 test('--help lists every command, and each command has a help of its own', async () => {
@@ -25,10 +27,20 @@ test('--help lists every command, and each command has a help of its own', async
 });
 
 test('a mistake on the command line exits 2 and says what was wrong', async () => {
-  for (const [args, says] of [[[], /subcommand/i], [['sreve'], /sreve/], [['serve', '--prot', '1'], /--prot/], [['serve', '--port', 'many'], /many/]]) {
+  for (const [args, says] of [[['sreve'], /sreve/], [['serve', '--prot', '1'], /--prot/], [['serve', '--port', 'many'], /many/],
+    [['--prot'], /--prot/], [['serve', '--policy', 'foo'], /--policy: foo/], [['mcp', 'secret', 'get', 'x'], /"get".*`relay mcp secret --help`/]]) {
     const { code, stdout, stderr } = await run('relay', args);
     assert.equal(code, 2, `relay ${args.join(' ')}`);
+    assert.match(stderr, /^relay: .*\n$/, 'in one line');
     assert.match(stdout + stderr, says);
+  }
+});
+
+test('a group of commands alone shows its help, and exits 2', async () => {
+  for (const [args, says] of [[[], /^ {2}serve +Serve MCP/m], [['mcp'], /^ {2}import +Add servers/m], [['mcp', 'secret'], /^ {2}set +Keep a value/m]]) {
+    const { code, stdout, stderr } = await run('relay', args);
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+    assert.match(stderr, says);
   }
 });
 

@@ -31,8 +31,11 @@ const broken = [
   ['a pattern that is no pattern', { policy: { deny: ['run_js ('] } }, ['$.policy.deny[0]']],
   ['a rule without an effect', { policy: { rules: [{ tool: 'run_js' }] } }, ['$.policy.rules[0]', 'effect']],
   ['a list at the top', '[]', ['object']],
-  ['broken JSON', '{"toolsets": ["code"', ['relay.config.json', 'JSON']],
+  ['broken JSON', '{"toolsets": ["code"', ['relay.config.json', 'JSON', 'line 1, column 21']],
+  ['a comma that is missing after a comment', '{\n  // für alle\n  "language": "py"\n  "toolsets": []\n}', ['relay.config.json', 'JSON', 'line 4, column 3']],
+  ['something after the end', '{}\n/* ä */ }', ['relay.config.json', 'line 2, column 9']],
   ['an empty file', '', ['relay.config.json', 'JSON']],
+  ['a door that stands open', { server: { bind: '0.0.0.0' } }, ['$.server.bind', '--auth token', 'auth.mode']],
   ['nesting without end', '{"policy":'.repeat(5000) + '1' + '}'.repeat(5000), ['relay.config.json']],
 ];
 

@@ -23,7 +23,8 @@ test('listening beyond loopback without authentication is refused with a sentenc
 test('with a token, listening beyond loopback is fine', async (t) => {
   const { cwd } = configured(t, config);
   const server = start(t, 'relay', ['serve', '--bind', '0.0.0.0', '--auth', 'token', '--port', '0', '--no-open'], { cwd });
-  const { port } = await server.waitForLog('listening', { seconds: 60 });
+  const { port, address } = await server.waitForLog('listening', { seconds: 60 });
+  assert.equal(address, '0.0.0.0 (all addresses)');
   const { status } = await request(`http://127.0.0.1:${port}/mcp`, modernRequest('server/discover'));
   assert.equal(status, 401);
 });
@@ -33,6 +34,7 @@ test('a foreign Host is refused on every endpoint', async (t) => {
   for (const path of ['/', '/healthz', '/metrics', '/mcp', '/mcp/server-card', '/nowhere'])
     for (const host of ['evil.example', `evil.example:${server.port}`, 'localhost.evil.example', '127.0.0.1.evil.example', '169.254.169.254'])
       assert.equal((await request(server.url + path, { headers: { host } })).status, 403, `${host} ${path}`);
+  assert.match((await request(`${server.url}/`, { headers: { host: 'evil.example' } })).body, /server\.allowedHosts/, 'it says what to do');
   for (const host of [`127.0.0.1:${server.port}`, `localhost:${server.port}`, `LOCALHOST:${server.port}`])
     assert.equal((await request(`${server.url}/healthz`, { headers: { host } })).status, 200, host);
 });

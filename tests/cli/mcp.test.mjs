@@ -52,6 +52,7 @@ test('mistakes are refused with exit 2 and change nothing', async (t) => {
     [['add', 'b c', 'x'], /\$\.mcps\[1\]\.name/], [['add', 'b', '--url', 'ftp://h'], /http:\/\//], [['add', 'b', '--env', 'novalue', 'x'], /NAME=VALUE/],
     [['add', 'b', '--expose', 'all', 'x'], /expose/], [['remove', 'z'], /no server "z"/], [['enable', 'z'], /no server "z"/],
     [['test', 'z'], /no server "z"/], [['call', 'z', 't'], /no server "z"/], [['logs', 'z'], /no server "z"/], [['frobnicate'], /frobnicate/], [[], /subcommand/i],
+    [['call', 'a', 't', '{"x":1,'], /the arguments: not valid JSON/], [['call', 'a', 't', 'word'], /"word" is no argument/], [['call', 'a', 't', '-'], /the arguments:/],
     [['import', '--from', 'nowhere'], /cursor/], [['add', 'b', '--call-timeout', '1', 'x'], /callTimeoutMs/],
   ];
   for (const [args, says] of mistakes) {
@@ -115,7 +116,13 @@ test('test says what works and what does not, with the last words on stderr', as
   assert.match(all.stderr, /cannot find my database/);
   assert.match(all.stderr, /missing: does not work.*no-such-program-anywhere/);
   assert.ok(!all.both.includes('asleep'), all.both);
+  assert.ok(!all.stderr.includes('tried again'), all.stderr);  // not by this command
   await expectCode(mcp(cwd, ['test', 'asleep']), 0);  // whoever names it wants it
+  for (const args of [['call', 'asleep', 'echo', 'text=x'], ['tools', 'asleep']])
+    assert.equal((await expectCode(mcp(cwd, args), 2)).stderr, 'relay: asleep is disabled: relay mcp enable asleep\n', args.join(' '));
+  const call = await expectCode(mcp(cwd, ['call', 'bad', 'echo']), 1);
+  assert.match(call.stderr, /^relay: server bad failed: /m);
+  assert.ok(!call.stderr.includes('tried again'), call.stderr);
   const [json] = JSON.parse((await expectCode(mcp(cwd, ['test', 'good', '--json']), 0)).stdout);
   assert.equal(json.works, true);
   assert.equal(json.tools, 1);
@@ -141,7 +148,9 @@ test('call obeys the policy', async (t) => {
   const { cwd } = configured(t, { policy: { deny: ['forbidden'] }, mcps: [moody('m', 'steady', { tiers: { echo: 3 } })] });
   const denied = await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=forbidden']), 1);
   assert.match(denied.both, /DENIED/);
-  await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x']), 1);  // tier 3 wants a confirmation, and nobody is there to give it
+  const unconfirmed = await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x']), 1);  // tier 3 wants a confirmation, and nobody is there to give it
+  assert.match(unconfirmed.both, /CONFIRM REQUIRED.*repeat the command with --yes/);
+  assert.ok(!unconfirmed.both.includes('operation_confirm'), unconfirmed.both);
   assert.equal((await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=x', '--yes']), 0)).stdout, 'x\n');
 });
 

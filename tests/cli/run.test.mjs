@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { run, start, temporaryDirectory, until } from '../program.mjs';
+import { configured, run, start, temporaryDirectory, until } from '../program.mjs';
 
 // what · file name · script · arguments · stdin · expected
 const scripts = [
@@ -39,6 +39,27 @@ test('relay run --timeout ends an endless script with 124', async (t) => {
   assert.deepEqual([code, stdout], [124, 'begun\n']);
 });
 
+test('relay run says why it ended a script that prints too much', async (t) => {
+  const cwd = temporaryDirectory(t);
+  for (const [name, text] of [['a.js', 'for (;;) console.log("x".repeat(1000))'], ['a.py', 'while True: print("x" * 1000)']]) {
+    writeFileSync(join(cwd, name), text);
+    const { code, stderr } = await run('relay', ['run', '--max-stdout', '5000', name], { cwd });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /^relay: OutputLimitExceeded: .+$/m);
+  }
+});
+
+test('relay run: a call that the policy refuses is 126, and nothing of the script runs', async (t) => {
+  const { cwd } = configured(t, { policy: { deny: ['forbidden'] } });
+  writeFileSync(join(cwd, 'a.py'), 'print("ran")');
+  writeFileSync(join(cwd, 'b.js'), 'console.log("forbidden")');
+  for (const args of [['--policy', 'readonly', 'a.py'], ['b.js']]) {
+    const { code, stdout, stderr } = await run('relay', ['run', ...args], { cwd });
+    assert.deepEqual([code, stdout], [126, ''], stderr);
+    assert.match(stderr, /^relay: \[DENIED /m);
+  }
+});
+
 test('relay run says what is wrong with a script it cannot run', async (t) => {
   const cwd = temporaryDirectory(t);
   writeFileSync(join(cwd, 'a.rb'), 'puts 1');
@@ -59,11 +80,11 @@ test('relay run: what is typed wrong is said in one line, with exit code 2', asy
     [['folder.js'], /^relay: .*folder\.js is a directory; name a script\n$/],
     [['script'], /^relay: .*--language js or --language py says what it is\n$/],
     [['--language', 'rb', 'script'], /--language: rb not in \{js,py\}/],
-    [['--timeout', 'soon', 'a.js'], /--timeout/],
+    [['--timeout', '5s', 'a.js'], /^relay: --timeout: expected a whole number, got "5s" \(.*milliseconds\).*\n$/],
     [['--timout', '5', 'a.js'], /--timout/],
     [['--timeout', '-5', 'a.js'], /timeoutMs/],
     [['--mem', '0', 'a.js'], /memMb/],
-    [['--policy', 'lenient', 'a.js'], /policy\.mode/],
+    [['--policy', 'lenient', 'a.js'], /^relay: --policy: lenient not in \{open,guarded,readonly\}.*\n$/],
     [[], /script is required/],
   ]) {
     const { code, stdout, stderr } = await run('relay', ['run', ...args], { cwd });
