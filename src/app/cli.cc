@@ -166,7 +166,7 @@ void add_audit(CLI::App& root, Options& options) {
   tail.callback([&options] { options.command = Command::audit_tail; });
   CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
   add_config(explain, options);
-  explain.add_option("request-id", options.request_id, "The request id, from the audit log or a refusal")->required();
+  explain.add_option("request-id", options.request_id, "The request id, from the audit log; its beginning is enough")->required();
   explain.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
   explain.callback([&options] { options.command = Command::explain; });
 }

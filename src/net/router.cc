@@ -147,7 +147,7 @@ io::Task<void> Router::dispatch(Exchange& exchange) {
 
 io::Task<void> Router::call(Exchange& exchange, const Endpoint& endpoint, Routed routed) {
   if (endpoint.access == Access::authenticated) {
-    auto principal = authenticator_ ? authenticator_->authenticate(exchange.request()) : Result<std::string>("anonymous");
+    auto principal = authenticator_ ? authenticator_->authenticate(exchange.request()) : Result<std::string>("local");
     if (!principal) {
       HttpResponse refusal = error_response(principal.error());
       if (refusal.status == 401) refusal.headers.add("WWW-Authenticate", authenticator_->challenge(exchange.request()));

@@ -23,7 +23,7 @@ namespace relay::net {
 class Authenticator {
  public:
   virtual ~Authenticator() = default;
-  /// The principal ("token", "anonymous", a subject), or `unauthenticated`.
+  /// The principal ("token", "local", a subject), or `unauthenticated`.
   virtual Result<std::string> authenticate(const HttpRequest& request) = 0;
   /// The WWW-Authenticate field of the 401.
   [[nodiscard]] virtual std::string challenge(const HttpRequest& request) const = 0;
@@ -46,7 +46,7 @@ class Router {
  public:
   using Handler = std::function<io::Task<void>(Exchange&, const Routed&)>;
 
-  /// Without an authenticator everybody is "anonymous".
+  /// Without an authenticator everybody is "local".
   Router(OriginGuard guard, std::shared_ptr<Authenticator> authenticator);
 
   void add(std::string method, std::string_view pattern, Handler handler, Access access = Access::authenticated);

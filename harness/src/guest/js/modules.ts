@@ -118,5 +118,5 @@ const NODE_ONLY = new Set(
 function missing(specifier: string, relative: boolean): string {
   if (NODE_ONLY.has(bare(specifier).split("/")[0]!)) return `Node's module '${bare(specifier)}' is not available in this sandbox`;
   if (relative) return `Cannot find module '${specifier}'`;
-  return `Cannot find package '${specifier}': name it in the run's dependencies to have it installed`;
+  return `Cannot find package '${specifier}': name it in the run's npm.dependencies to have it installed`;
 }

@@ -138,6 +138,13 @@ def _own_frames(explanation, seen):
         _own_frames(member, seen)
 
 
+def _how_to_install(error):
+    package = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0]
+    if not package or package in sys.stdlib_module_names or package in sys.modules:
+        return ""
+    return f"\n'{package}' is not installed here: name its package in the run's pip.requirements"
+
+
 def explain(error):
     try:
         explanation = traceback.TracebackException(type(error), error, error.__traceback__, limit=-60, lookup_lines=False, compact=True)
@@ -145,7 +152,7 @@ def explain(error):
         lines = list(explanation.format(colorize=False))
         if not explanation.stack and lines and lines[0].startswith("Traceback"):
             lines = lines[1:]
-        text = "".join(lines).rstrip("\n")
+        text = "".join(lines).rstrip("\n") + _how_to_install(error)
     except Exception:
         text = f"{type(error).__name__}"
     if len(text) > _limits["error"]:
