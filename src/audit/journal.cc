@@ -166,8 +166,10 @@ Journal::~Journal() {
   }
   core_->wake.notify_one();
   core_->thread.join();
+  std::vector<Record> rest = core_->next ? std::move(core_->next->records) : std::vector<Record>();
+  if (rest.empty() && core_->ledger.backlog() == 0) return;
   // A log that cannot be written is told to everybody who calls; here there is nobody left.
-  if (core_->next) [[maybe_unused]] const auto ignored = core_->ledger.append(std::move(core_->next->records));
+  [[maybe_unused]] const auto ignored = core_->ledger.append(std::move(rest));
 }
 
 JournalStats Journal::stats() const {

@@ -1,6 +1,8 @@
 #include "audit/journal.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 
 #include "audit/audit_fixture.h"
 #include "audit/verify.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "io/spawn.h"
 
@@ -61,6 +64,22 @@ TEST(Journal, ClosesWhenTheLineIsInTheFile) {
     co_return Result<void>{};
   });
   EXPECT_EQ(world.journal->stats().records, 2U);
+  EXPECT_TRUE(verify_log(world.folder.log(), Scope::whole).ok);
+}
+
+TEST(Journal, WhatAnotherProcessHeldUpIsWrittenAtTheEnd) {
+  World world(OnFailure::degrade);
+  {
+    const Fd other(::open(world.folder.log().c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
+    world.run([&]() -> io::Task<void> {
+      RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
+      co_return co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "out", 0));
+    });
+    EXPECT_EQ(world.count("req_1"), 0U);
+  }
+  world.journal.reset();
+  EXPECT_EQ(world.count("req_1"), 1U);
   EXPECT_TRUE(verify_log(world.folder.log(), Scope::whole).ok);
 }
 
