@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -157,18 +158,24 @@ Result<FileTail> read_tail(const std::string& path, std::size_t max_lines, std::
 Result<FileTail> read_tail(int file, std::size_t max_lines, std::size_t max_bytes) {
   struct stat info {};
   if (::fstat(file, &info) != 0) return fail(from_errno(errno, "reading the log"));
-  std::string text;
+  std::vector<std::string> pieces;  // the last one of the file first
+  std::size_t bytes = 0;
+  std::size_t lines = 0;
   auto offset = static_cast<std::size_t>(info.st_size);
-  while (offset > 0 && text.size() < max_bytes) {
+  while (offset > 0 && bytes < max_bytes && lines <= max_lines) {
     const std::size_t step = std::min(offset, kTailReadBytes);
     offset -= step;
     std::string piece(step, '\0');
     const ssize_t got = ::pread(file, piece.data(), step, static_cast<off_t>(offset));
     if (got < 0) return fail(from_errno(errno, "reading the log"));
     piece.resize(static_cast<std::size_t>(got));
-    text.insert(0, piece);
-    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) > max_lines) break;
+    bytes += piece.size();
+    lines += static_cast<std::size_t>(std::ranges::count(piece, '\n'));
+    pieces.push_back(std::move(piece));
   }
+  std::string text;
+  text.reserve(bytes);
+  for (const std::string& piece : std::views::reverse(pieces)) text += piece;
   return split_tail(text, offset == 0, max_lines);
 }
 

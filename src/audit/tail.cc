@@ -61,10 +61,14 @@ class Follower {
   std::string pending_;
 };
 
+bool takes_all(const TailFilter& filter) {
+  return filter.tool.empty() && !filter.tier && !filter.denied;
+}
+
 }  // namespace
 
 bool passes(const TailFilter& filter, std::string_view line) {
-  if (filter.tool.empty() && !filter.tier && !filter.denied) return true;
+  if (takes_all(filter)) return true;
   const auto record = json::parse_object(line);
   if (!record) return false;
   if (!filter.tool.empty() && json::find_string(*record, "tool") != filter.tool) return false;
@@ -81,7 +85,7 @@ Result<std::vector<std::string>> last_lines(const std::string& path, const TailF
 Result<std::vector<std::string>> last_matches(const std::string& path, const TailFilter& filter) {
   if (::access(path.c_str(), F_OK) != 0) return fail(not_found("there is no audit log " + path));
   TailFilter all = filter;
-  all.lines = std::numeric_limits<std::size_t>::max();
+  if (!takes_all(filter)) all.lines = std::numeric_limits<std::size_t>::max();
   RELAY_TRY(std::vector<std::string> lines, last_lines(path, all));
   if (lines.size() > filter.lines) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(filter.lines));
   return lines;
