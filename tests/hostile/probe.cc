@@ -23,6 +23,7 @@ std::string attempt_named(std::string_view name) {
 
 class Probe final : public Engine {
  public:
+  Result<void> practise() override { return {}; }
   Result<void> rehearse() override { return {}; }
   Result<void> serve(RunSocket& socket, StartHook on_start) override {
     for (;;) {

@@ -2,9 +2,14 @@
 // program that it reads is mapped again after the fork, with a fault each.
 #pragma once
 
+#include <cstddef>
+
 #include "base/result.h"
 
 namespace relay::zygote {
+
+/// Areas from here on get huge pages; smaller ones are written all over, and splitting costs more than copying saved.
+constexpr std::size_t kLargeArea = std::size_t{8} << 20;
 
 /// At the very start. Without fast bins malloc never sweeps its heap, a sweep that would copy most of it in each child.
 void keep_heap_in_place();
@@ -12,16 +17,8 @@ void keep_heap_in_place();
 /// Before the first fork: takes the holes in the heap, so that a child allocates from one fresh place and leaves the rest shared.
 void fill_heap_holes();
 
-/// After boot, before the last practice: unmaps the programs' text and constants (they stay in the page cache), so that what is
-/// mapped at the first fork is what runs need and not what booting needed.
-void forget_program_pages();
-
 /// Before the first fork: asks for huge pages under large areas that are mostly in use. A fork then copies one entry for each
 /// instead of 512, and a write in a child still copies one small page. A kernel without them leaves things as they are.
 Result<void> use_huge_pages();
-
-/// Before the first fork: makes the kernel copy the page tables of the programs' text and constants too, which it leaves out
-/// for mappings of files that were never written to. One byte of each is written, with itself.
-Result<void> fork_program_pages();
 
 }  // namespace relay::zygote

@@ -4,12 +4,11 @@
 // nobody waits for it, so that the run itself finds its pages private already.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "base/result.h"
+#include "memory_map.h"
 
 namespace relay::zygote {
 
@@ -24,11 +23,6 @@ class HotPages {
 
   /// In a child: makes them private now, and rests. A page that cannot be had now is copied when it is written.
   void prepare() const;
-
-  struct Range {
-    std::uintptr_t begin = 0;
-    std::size_t bytes = 0;
-  };
 
  private:
   std::vector<Range> ranges_;

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "cheap_fork.h"
+#include "memory_image.h"
 #include "v8_host.h"
 #include "worker.h"
 
@@ -13,9 +13,9 @@ namespace {
 using namespace relay::zygote;
 
 // The first rounds compile; collecting garbage afterwards also forgets what V8 has learnt about types, so the second rounds teach
-// it again and let it optimise; the last one maps the pages that a run needs.
+// it again and let it optimise.
 constexpr int kRoundsBeforeCollection = 3;
-constexpr int kRoundsAfterCollection = 30;
+constexpr int kRoundsAfterCollection = 10;
 
 relay::Result<void> practise(V8Host& host, int rounds) {
   for (int round = 0; round < rounds; ++round) RELAY_CHECK(host.practise());
@@ -30,7 +30,7 @@ relay::Result<std::unique_ptr<Engine>> boot(const Options& options) {
   RELAY_CHECK(practise(host, kRoundsBeforeCollection));
   host.settle();
   RELAY_CHECK(practise(host, kRoundsAfterCollection));
-  forget_program_pages();
+  RELAY_CHECK(forget_program_pages());
   RELAY_CHECK(practise(host, 1));
   return std::make_unique<V8Host>(std::move(host));
 }

@@ -36,7 +36,7 @@ class V8Host final : public Engine {
   /// Collects garbage, so that children share clean pages. Call before the first fork.
   void settle();
   /// relayHarness.practise(): whole runs of all kinds that lead nowhere (practice.h). Call before the first fork.
-  Result<void> practise();
+  Result<void> practise() override;
   /// relayHarness.rehearse(): one ordinary run that leads nowhere.
   Result<void> rehearse() override;
   /// relayHarness.serve().

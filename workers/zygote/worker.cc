@@ -14,6 +14,7 @@
 #include "fork_server.h"
 #include "hot_pages.h"
 #include "kill_order.h"
+#include "memory_image.h"
 #include "sandbox/control_group.h"
 #include "sandbox/namespaces.h"
 #include "signature.h"
@@ -51,6 +52,12 @@ void report_defect(RunSocket& socket, const Error& error) {
   ::_exit(served ? 0 : kEngineFailed);
 }
 
+int report(const Result<void>& result) {
+  if (result) return 0;
+  std::fprintf(stderr, "relay-zygote: %s\n", result.error().message.c_str());
+  return 1;
+}
+
 json::object ready_message(const sandbox::LaunchPlan& plan, double boot_ms) {
   json::object message{{"op", "ready"}, {"bootMs", boot_ms}, {"plan", fingerprint(plan)}, {"level", name_of(plan.level)}};
   message["walls"] = to_json(plan).at("walls");
@@ -65,20 +72,16 @@ Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan,
   if (options.mode == Mode::make_cache) return {};
   fill_heap_holes();
   RELAY_CHECK(use_huge_pages());
-  RELAY_CHECK(fork_program_pages());
   RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
+  if (const Result<void> moved = move_into_image(); !moved) (void)report(moved);  // forks are dearer, not wrong
+  RELAY_CHECK(keep_pages_that_runs_read([&engine] { return engine->practise(); }));
   RELAY_TRY(const HotPages pages, HotPages::learn([&engine] { return engine->rehearse(); }));
+  pages.prepare();
   RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
   RELAY_TRY(const KillOrder kill_order, KillOrder::open());
   RELAY_CHECK(confine_zygote(plan));
   ForkServer server(kControlSocket, kill_order, [&](int socket) { serve_child(*engine, walls, pages, socket); });
   return server.run(ready_message(plan, ms_since(begin)));
-}
-
-int report(const Result<void>& result) {
-  if (result) return 0;
-  std::fprintf(stderr, "relay-zygote: %s\n", result.error().message.c_str());
-  return 1;
 }
 
 // The outer process holds nothing open, so that relay sees the end of the inner one on every descriptor.

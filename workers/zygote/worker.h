@@ -22,7 +22,9 @@ using StartHook = std::function<void(std::string_view header)>;
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Does what an ordinary run does, without a socket: in a trial child that shows which pages runs write to.
+  /// Does what runs of all kinds do, without a socket: a trial child shows so which pages runs read.
+  virtual Result<void> practise() = 0;
+  /// Does what an ordinary run does: a trial child shows so which pages every run writes to.
   virtual Result<void> rehearse() = 0;
   /// In a child: serves runs until relay closes the socket. An error is a defect of ours, never the guest's.
   virtual Result<void> serve(RunSocket& socket, StartHook on_start) = 0;
