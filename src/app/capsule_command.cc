@@ -18,20 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHashDigits = 64;
 
-json::array list_of(const std::vector<std::string>& items) {
-  return json::array(items.begin(), items.end());
-}
-
-// "lodash@^4", "@scope/name@1", "lodash".
-json::object npm_block(const std::vector<std::string>& packages) {
-  json::object dependencies;
-  for (const std::string& package : packages) {
-    const std::size_t at = package.find('@', 1);
-    dependencies[package.substr(0, at)] = at == std::string::npos ? "*" : package.substr(at + 1);
-  }
-  return {{"dependencies", std::move(dependencies)}};
-}
-
 Result<std::map<std::string, std::string>> variables(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> env;
   for (const std::string& text : texts) {
@@ -70,9 +56,7 @@ class Resolution {
     const auto fetch = fetch::GuardedFetch::make(loop_.get_executor(), *http_, fetch::rules_from(policy_.network), {});
     const auto network = std::make_shared<tools::GuardedNetwork>(loop_.get_executor(), fetch);
     auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
-    json::object block = language == capsule::Language::js ? npm_block(options_.npm_packages)
-                                                           : json::object{{"requirements", list_of(options_.pip_requirements)}, {"wheelUrls", list_of(options_.wheel_urls)}};
-    co_return co_await packages->resolve(language, block, code, std::move(fetch_wheel), report_progress);
+    co_return co_await packages->resolve(language, package_block(options_, language), code, std::move(fetch_wheel), report_progress);
   }
 
   const Config& config_;

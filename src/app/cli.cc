@@ -64,7 +64,7 @@ void add_world(CLI::App& app, Options& options) {
            set_path(options.sources.flags, "mounts", std::move(list));
          },
          "A directory to show as /host/<name>; read-only unless :rw. May be repeated")
-      ->type_name("DIR[:name][:rw]");
+      ->allow_extra_args(false)->type_name("DIR[:name][:rw]");
   app.add_option_function<std::vector<std::string>>(
          "--toolset",
          [&options](const std::vector<std::string>& names) {
@@ -73,7 +73,7 @@ void add_world(CLI::App& app, Options& options) {
            set_path(options.sources.flags, "toolsets", std::move(list));
          },
          "A toolset to offer, instead of the configured ones. May be repeated")
-      ->type_name("NAME");
+      ->allow_extra_args(false)->type_name("NAME");
   add_choice(app, options, "--policy", "policy/mode", "What is allowed at all", {"open", "guarded", "readonly"});
   add_number(app, options, "--timeout", "policy/limits/timeoutMs", "Wall clock limit of a run, in milliseconds");
   add_number(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
@@ -120,12 +120,24 @@ void add_simple(CLI::App& root, Options& options) {
   doctor.callback([&options] { options.command = Command::doctor; });
 }
 
+void add_packages(CLI::App& app, Options& options) {
+  const auto add = [&app](const char* name, std::vector<std::string>& list, const char* what, const char* type) {
+    app.add_option(name, list, what)->type_name(type)->allow_extra_args(false);
+  };
+  add("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated", "NAME[@RANGE]");
+  add("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated", "REQUIREMENT");
+  add("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated", "URL");
+}
+
 void add_run(CLI::App& root, Options& options) {
   CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
   add_world(run, options);
   add_sourcemaps(run, options);
-  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->required()->type_name("FILE");
-  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin)")->check(CLI::IsMember({"js", "py"}));
+  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->type_name("FILE");
+  run.add_option("-e,--eval", options.code, "Run this instead of a file")->type_name("CODE");
+  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin and --eval)")->check(CLI::IsMember({"js", "py"}));
+  add_packages(run, options);
+  run.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
   run.footer("What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on the command line, 124 time limit, 126 policy, 137 memory.");
   run.callback([&options] { options.command = Command::run; });
 }
@@ -188,12 +200,10 @@ void add_capsule_build(CLI::App& capsule, Options& options) {
   add_sourcemaps(build, options);
   build.add_option("script", options.script, "file.js, file.mjs or file.py")->required()->type_name("FILE");
   build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")->type_name("DIR");
-  build.add_option("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated")->type_name("NAME[@RANGE]");
-  build.add_option("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated")->type_name("REQUIREMENT");
-  build.add_option("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated")->type_name("URL");
-  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")->type_name("NAME=VALUE");
+  add_packages(build, options);
+  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")->allow_extra_args(false)->type_name("NAME=VALUE");
   build.add_option("--cwd", options.capsule_cwd, "Its working directory")->type_name("PATH");
-  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")->type_name("TEXT");
+  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")->allow_extra_args(false)->type_name("TEXT");
   build.callback([&options] { options.command = Command::capsule_build; });
 }
 

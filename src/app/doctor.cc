@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "app/environment.h"
 #include "base/fd.h"
 #include "sandbox/control_group.h"
 
@@ -72,18 +73,6 @@ void examine_cgroups(const LoadedConfig& loaded, std::vector<Finding>& out) {
   std::string detail = fmt::format("{}, memory{} in {}", name_of(site.version), site.pids.empty() ? "" : " and processes", site.memory);
   if (!site.pids.empty() && site.pids != site.memory) detail += " and " + site.pids;
   out.push_back({"kernel", "cgroups", Health::good, std::move(detail)});
-}
-
-std::string find_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "";
-  while (!rest.empty()) {
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / program;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
-  }
-  return {};
 }
 
 void examine_programs(std::vector<Finding>& out) {

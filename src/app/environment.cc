@@ -1,8 +1,13 @@
 #include "app/environment.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -78,6 +83,18 @@ std::optional<json::value> find_value(VariableType type, std::string_view text) 
 
 std::span<const EnvironmentVariable> environment_variables() {
   return kVariables;
+}
+
+std::string find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "";
+  while (!rest.empty()) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::filesystem::path candidate = std::filesystem::path(rest.substr(0, colon)) / program;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return {};
 }
 
 void set_path(json::object& config, std::string_view slash_path, json::value value) {

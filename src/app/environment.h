@@ -30,6 +30,9 @@ std::map<std::string, std::string> process_environment();
 /// Those that Relay looks at.
 std::map<std::string, std::string> relevant_environment();
 
+/// Where a program of that name is, or nothing.
+std::string find_in_path(const std::string& program);
+
 /// Sets config["server"]["port"] for "server/port", making the objects on the way.
 void set_path(json::object& config, std::string_view slash_path, json::value value);
 

@@ -44,14 +44,6 @@ Result<McpOptions> with_arguments(McpOptions options) {
   return options;
 }
 
-// A shell cannot call operation_confirm; it has --yes.
-void say_how_to_confirm(protocol::ToolResult& result) {
-  auto* text = result.is_error && !result.raw && !result.content.empty() ? std::get_if<protocol::TextContent>(&result.content.front()) : nullptr;
-  if (!text || !text->text.starts_with("[CONFIRM REQUIRED")) return;
-  const std::size_t how = text->text.find("If this is really wanted");
-  if (how != std::string::npos) text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
-}
-
 // Text as it is, anything else named: a terminal is no place for an image.
 void print_content(const json::object& content) {
   const std::string_view type = json::find_string(content, "type").value_or("");

@@ -1,9 +1,11 @@
 // `relay mcp add|remove|enable|disable`: edits of relay.config.json.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "app/config_file.h"
+#include "app/environment.h"
 #include "app/mcp_command.h"
 #include "imports/secret_guess.h"
 
@@ -79,6 +81,12 @@ void warn_about_secrets(const json::object& entry, std::string_view name) {
   }
 }
 
+// It may be installed later, so the entry stands.
+void warn_about_missing_program(const std::string& program) {
+  const bool is_there = program.find('/') == std::string::npos ? !find_in_path(program).empty() : !program.starts_with('/') || std::filesystem::exists(program);
+  if (!is_there) fmt::print(stderr, "relay: there is no program {} here; the server cannot start before there is\n", program);
+}
+
 int say_outcome(const Result<EditOutcome>& outcome, std::string_view done) {
   if (!outcome) return say_error(outcome.error());
   for (const ConfigProblem& problem : outcome->introduced) fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
@@ -114,6 +122,7 @@ int run_mcp_add(const Options& options) {
   const int code = say_outcome(edit_config(options.sources, edit), fmt::format("added {}", name));
   if (code != 0) return code;
   warn_about_secrets(*entry, name);
+  if (!options.mcp.command.empty()) warn_about_missing_program(options.mcp.command.front());
   fmt::print("try it: relay mcp test {}\n", name);
   return 0;
 }

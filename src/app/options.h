@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,14 +34,16 @@ struct Options {
   McpOptions mcp;                         // mcp ...
 
   std::filesystem::path script;           // run
+  std::optional<std::string> code;        // run: instead of a script
   std::string language;                   // run: js or py, instead of what the script's name says
+  bool yes = false;                       // run: confirm what has to be confirmed
   std::vector<std::string> script_args;   // run, capsule run
 
   std::filesystem::path capsule;          // capsule inspect, verify, run: a directory or the hash of a stored one
   std::filesystem::path output;           // capsule build
-  std::string capsule_cwd = "/";          // capsule build, and the four below
+  std::string capsule_cwd = "/";          // capsule build
   std::vector<std::string> capsule_env;   // "NAME=value"
-  std::vector<std::string> npm_packages;  // "lodash@^4"
+  std::vector<std::string> npm_packages;  // "lodash@^4"; run and capsule build, like the two below
   std::vector<std::string> pip_requirements;
   std::vector<std::string> wheel_urls;
 };

@@ -39,6 +39,20 @@ std::string mirror_of(const Config& config) {
   return (config.root / mirror).lexically_normal().string();
 }
 
+json::array list_of(const std::vector<std::string>& items) {
+  return json::array(items.begin(), items.end());
+}
+
+// "lodash@^4", "@scope/name@1", "lodash".
+json::object npm_block(const std::vector<std::string>& packages) {
+  json::object dependencies;
+  for (const std::string& package : packages) {
+    const std::size_t at = package.find('@', 1);
+    dependencies[package.substr(0, at)] = at == std::string::npos ? "*" : package.substr(at + 1);
+  }
+  return {{"dependencies", std::move(dependencies)}};
+}
+
 }  // namespace
 
 fs::path program_directory() {
@@ -63,6 +77,11 @@ Result<capsule::PackageOptions> package_options(const Config& config) {
   RELAY_CHECK(load_lockfile(config, options.configured_npm));
   options.configured_pip.erase("pyodideMirror");
   return options;
+}
+
+json::object package_block(const Options& options, capsule::Language language) {
+  if (language == capsule::Language::js) return npm_block(options.npm_packages);
+  return {{"requirements", list_of(options.pip_requirements)}, {"wheelUrls", list_of(options.wheel_urls)}};
 }
 
 }  // namespace relay::app

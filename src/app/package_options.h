@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/config.h"
+#include "app/options.h"
 #include "capsule/packages.h"
 
 namespace relay::app {
@@ -15,5 +16,8 @@ std::filesystem::path program_directory();
 /// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed on to them.
 /// Fails when the configured lockfile cannot be read.
 Result<capsule::PackageOptions> package_options(const Config& config);
+
+/// What --npm, --pip and --wheel ask for, as run_js and run_py take it in "npm" and "pip".
+json::object package_block(const Options& options, capsule::Language language);
 
 }  // namespace relay::app

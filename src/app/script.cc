@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include "app/capsule_command.h"
+#include "app/package_options.h"
 #include "app/serve.h"
+#include "app/terminal_context.h"
 #include "app/world.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
@@ -56,7 +58,7 @@ Result<std::string> read_script(const fs::path& path) {
 
 Result<executors::Language> language_of(const Options& options) {
   const std::string extension = options.script.extension().string();
-  const bool from_stdin = options.script == "-";
+  const bool from_stdin = options.script == "-" || options.code;
   if (options.language == "py" || (options.language.empty() && extension == ".py")) return executors::Language::py;
   if (options.language == "js" || extension == ".js" || extension == ".mjs" || from_stdin) return executors::Language::js;
   return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is", options.script.string())));
@@ -96,28 +98,47 @@ Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& opt
   return run;
 }
 
+Result<json::object> packages_of(const Options& options, executors::Language language) {
+  const bool is_js = language == executors::Language::js;
+  if (is_js ? !options.pip_requirements.empty() || !options.wheel_urls.empty() : !options.npm_packages.empty())
+    return fail(invalid(is_js ? "--pip and --wheel are for Python; JavaScript has --npm" : "--npm is for JavaScript; Python has --pip"));
+  if (options.npm_packages.empty() && options.pip_requirements.empty() && options.wheel_urls.empty()) return json::object();
+  return package_block(options, language);
+}
+
 Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
   if (options.command == Command::capsule_run) return make_capsule_run(config, options);
+  if (!options.code && options.script.empty()) return fail(invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
   tools::CodeRun run;
   RELAY_TRY(run.language, language_of(options));
   run.principal = "local";
   run.arguments.args = options.script_args;
-  const bool from_stdin = options.script == "-";
-  RELAY_TRY(run.arguments.code, from_stdin ? read_text(std::cin, "stdin") : read_script(options.script));
-  if (!from_stdin) run.file_name = options.script.filename().string();
-  if (!from_stdin) RELAY_CHECK(attach_stdin(run));
+  RELAY_TRY(run.arguments.packages, packages_of(options, run.language));
+  if (options.code) {
+    run.arguments.code = *options.code;
+    if (!options.script.empty()) run.arguments.args.insert(run.arguments.args.begin(), options.script.string());
+  } else if (options.script == "-") {
+    RELAY_TRY(run.arguments.code, read_text(std::cin, "stdin"));
+    return run;
+  } else {
+    RELAY_TRY(run.arguments.code, read_script(options.script));
+    run.file_name = options.script.filename().string();
+  }
+  RELAY_CHECK(attach_stdin(run));
   return run;
 }
 
 authority::Call make_call(World& world, const tools::CodeRun& run) {
   json::object args{{"code", run.arguments.code}, {"args", json::array(run.arguments.args.begin(), run.arguments.args.end())}, {"stdin", run.arguments.stdin_text}};
+  const bool is_js = run.language == executors::Language::js;
+  if (!run.arguments.packages.empty()) args[is_js ? "npm" : "pip"] = run.arguments.packages;
   authority::Call call;
   call.request_id = make_id(world.random(), "req_");
   call.caller.principal = run.principal;
   call.caller.client_name = "relay run";
   call.caller.transport = authority::Transport::internal;
   call.toolset = "code";
-  call.tool = run.language == executors::Language::js ? "run_js" : "run_py";
+  call.tool = is_js ? "run_js" : "run_py";
   call.tier = authority::Tier::reversible;
   call.policy_text = tools::code_policy_text(args);
   call.args = std::move(args);
@@ -131,7 +152,7 @@ bool is_for_us_to_say(const executors::RunOutcome& outcome) {
 }
 
 // The same order as for every call: admitted, recorded, run, closed.
-io::Task<int> run_recorded(World& world, tools::CodeRun run) {
+io::Task<int> run_recorded(World& world, tools::CodeRun run, Confirmation confirmation) {
   TerminalObserver observer;
   int exit_code = executors::kExitPolicy;  // of a call that never got to run
   auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
@@ -141,11 +162,13 @@ io::Task<int> run_recorded(World& world, tools::CodeRun run) {
     if (is_for_us_to_say(finished.outcome)) fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
     co_return tools::run_result(finished);
   };
-  pipeline::NobodyToAsk nobody;
-  pipeline::Conditions conditions{nobody, limits::kResultBytes, {}};
   authority::Call call = make_call(world, run);
+  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, json::write(call.args), confirmation);
+  pipeline::ElicitingConfirmer person(terminal);
+  pipeline::Conditions conditions{person, limits::kResultBytes, {}};
   pipeline::Work<protocol::ToolResult> wrapped = work;
-  RELAY_CO_TRY(const protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
+  RELAY_CO_TRY(protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
+  say_how_to_confirm(result);
   if (result.is_error && exit_code == executors::kExitPolicy && !result.content.empty())
     if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front()); text && text->text.starts_with('[')) fmt::print(stderr, "relay: {}\n", text->text);
   co_return exit_code;
@@ -170,7 +193,7 @@ int run_script(const Config& config, const Options& options, Log& log) {
   }
   int exit_code = 1;
   auto body = [&]() -> io::Task<void> {
-    auto ended = co_await run_recorded(**world, std::move(*run));
+    auto ended = co_await run_recorded(**world, std::move(*run), options.yes ? Confirmation::yes : Confirmation::ask);
     if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
     exit_code = ended ? *ended : ended.error().kind == ErrorKind::denied ? executors::kExitPolicy : 1;
     const auto stopped = co_await (*world)->stop();

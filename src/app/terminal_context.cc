@@ -83,6 +83,13 @@ json::value raw_elicitation(const protocol::JsonText& params, bool has_terminal)
 
 }  // namespace
 
+void say_how_to_confirm(protocol::ToolResult& result) {
+  auto* text = result.is_error && !result.raw && !result.content.empty() ? std::get_if<protocol::TextContent>(&result.content.front()) : nullptr;
+  if (!text || !text->text.starts_with("[CONFIRM REQUIRED")) return;
+  const std::size_t how = text->text.find("If this is really wanted");
+  if (how != std::string::npos) text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
+}
+
 TerminalContext::TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments, Confirmation confirmation)
     : executor_(std::move(executor)), confirmation_(confirmation), has_terminal_(::isatty(STDIN_FILENO) != 0), request_(make_request(tool, arguments)) {
   caller_.principal = "local";

@@ -2,12 +2,60 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include <fmt/format.h>
 
 namespace relay::json {
 namespace {
+
+void append_number(std::string& out, double number) {
+  if (!std::isfinite(number)) out += "null";  // JSON has no such number; JavaScript writes the same
+  else fmt::format_to(std::back_inserter(out), "{}", number);
+}
+
+// Everything but what has members.
+void append_scalar(std::string& out, const value& item) {
+  switch (item.kind()) {
+    case boost::json::kind::string: return append_quoted(out, view(item.get_string()));
+    case boost::json::kind::int64: fmt::format_to(std::back_inserter(out), "{}", item.get_int64()); return;
+    case boost::json::kind::uint64: fmt::format_to(std::back_inserter(out), "{}", item.get_uint64()); return;
+    case boost::json::kind::double_: return append_number(out, item.get_double());
+    case boost::json::kind::bool_: out += item.get_bool() ? "true" : "false"; return;
+    default: out += "null"; return;
+  }
+}
+
+std::string_view view_key(const boost::json::key_value_pair& member) {
+  return {member.key().data(), member.key().size()};
+}
+
+void write_to(std::string& out, const value& item);
+
+void write_object_to(std::string& out, const object& members) {
+  out += '{';
+  for (const auto& member : members) {
+    if (&member != &*members.begin()) out += ',';
+    append_quoted(out, view_key(member));
+    out += ':';
+    write_to(out, member.value());
+  }
+  out += '}';
+}
+
+void write_to(std::string& out, const value& item) {
+  if (const object* members = item.if_object()) return write_object_to(out, *members);
+  const array* const items = item.if_array();
+  if (!items) return append_scalar(out, item);
+  out += '[';
+  for (const value& element : *items) {
+    if (&element != &items->front()) out += ',';
+    write_to(out, element);
+  }
+  out += ']';
+}
 
 void write_pretty_to(std::string& out, const value& item, int depth) {
   const auto indent = [&](int levels) { out.append(static_cast<std::size_t>(levels) * 2, ' '); };
@@ -16,7 +64,7 @@ void write_pretty_to(std::string& out, const value& item, int depth) {
     for (const auto& member : *members) {
       if (&member != &*members->begin()) out += ",\n";
       indent(depth + 1);
-      append_quoted(out, std::string_view(member.key().data(), member.key().size()));
+      append_quoted(out, view_key(member));
       out += ": ";
       write_pretty_to(out, member.value(), depth + 1);
     }
@@ -34,7 +82,7 @@ void write_pretty_to(std::string& out, const value& item, int depth) {
     indent(depth);
     out += ']';
   } else {
-    out += write(item);
+    write_to(out, item);
   }
 }
 
@@ -43,11 +91,11 @@ void write_canonical_to(std::string& out, const value& item) {
     std::vector<const boost::json::key_value_pair*> sorted;
     sorted.reserve(members->size());
     for (const auto& member : *members) sorted.push_back(&member);
-    std::ranges::sort(sorted, {}, [](const auto* member) { return std::string_view(member->key().data(), member->key().size()); });
+    std::ranges::sort(sorted, {}, [](const auto* member) { return view_key(*member); });
     out += '{';
     for (const auto* member : sorted) {
       if (out.back() != '{') out += ',';
-      append_quoted(out, std::string_view(member->key().data(), member->key().size()));
+      append_quoted(out, view_key(*member));
       out += ':';
       write_canonical_to(out, member->value());
     }
@@ -60,7 +108,7 @@ void write_canonical_to(std::string& out, const value& item) {
     }
     out += ']';
   } else {
-    out += write(item);
+    append_scalar(out, item);
   }
 }
 
@@ -200,10 +248,14 @@ Result<object> parse_object(std::string_view text, const ParseLimits& limits) {
 }
 
 std::string write(const value& item) {
-  return boost::json::serialize(item);
+  std::string out;
+  write_to(out, item);
+  return out;
 }
 std::string write(const object& item) {
-  return boost::json::serialize(item);
+  std::string out;
+  write_object_to(out, item);
+  return out;
 }
 std::string write_pretty(const value& item) {
   std::string out;

@@ -32,7 +32,7 @@ struct ParseLimits {
 Result<value> parse(std::string_view text, const ParseLimits& limits = {});
 Result<object> parse_object(std::string_view text, const ParseLimits& limits = {});
 
-/// Compact. Numbers that were parsed keep their value, not their spelling.
+/// Compact. Numbers that were parsed keep their value, not their spelling: the shortest that reads back the same, 1.5 and not 1.5E0.
 std::string write(const value& value);
 std::string write(const object& object);
 /// Two spaces, members in their order: for people and files.

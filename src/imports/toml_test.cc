@@ -31,7 +31,7 @@ TEST(Toml, Texts) {
 
 TEST(Toml, OtherValues) {
   EXPECT_EQ(parsed("a = [1, +2, -3, 1_000, 0xff, 0o17, 0b101]"), R"({"a":[1,2,-3,1000,255,15,5]})");
-  EXPECT_EQ(parsed("a = [true, false]\nb = 1.5"), R"({"a":[true,false],"b":1.5E0})");
+  EXPECT_EQ(parsed("a = [true, false]\nb = 1.5"), R"({"a":[true,false],"b":1.5})");
   EXPECT_EQ(parsed("a = 1979-05-27T07:32:00Z"), R"({"a":"1979-05-27T07:32:00Z"})");
   EXPECT_EQ(parsed("a = [ # one\n 'x',\n\n 'y', # two\n]"), R"({"a":["x","y"]})");
   EXPECT_EQ(parsed("a = { b = 1, c.d = 'x', 'e f' = [] }\nz = {}"), R"({"a":{"b":1,"c":{"d":"x"},"e f":[]},"z":{}})");

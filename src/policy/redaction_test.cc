@@ -127,7 +127,7 @@ std::string redacted_json(std::string_view text) {
 
 TEST(Redaction, NestedArgumentsAreSortedAndScrubbedKeysToo) {
   EXPECT_EQ(redacted_json(R"({"b":[{"token":"x","a":"password=1"}],"a":1.5,"Password":{"x":1},"c":null,"secret":null,"pwd":7})"),
-            R"({"Password":"[REDACTED]","a":1.5E0,"b":[{"a":"password=[REDACTED]","token":"[REDACTED]"}],"c":null,"pwd":"[REDACTED]","secret":null})");
+            R"({"Password":"[REDACTED]","a":1.5,"b":[{"a":"password=[REDACTED]","token":"[REDACTED]"}],"c":null,"pwd":"[REDACTED]","secret":null})");
   EXPECT_EQ(redacted_json(R"({"z":1,"password=hunter2":2,"password=hunter3":3})"), R"({"password=[REDACTED]":2,"password=[REDACTED]#1":3,"z":1})");
   EXPECT_EQ(redacted_json(R"("a\"\\\u0001\n\u007fé")"), "\"a\\\"\\\\\\u0001\\n\x7f\xc3\xa9\"");
   EXPECT_EQ(redacted_json(R"({"env":{"GITHUB_TOKEN":"abc","x-api-key":"d","Authorization":"Basic z","Cookie":"s=1"}})"),

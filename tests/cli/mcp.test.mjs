@@ -44,6 +44,16 @@ test('add understands every way to write a command line', async (t) => {
   }
 });
 
+test('add says that a program is not there, and keeps the entry', async (t) => {
+  for (const program of ['no-such-program', '/no/such/program']) {
+    const { cwd } = configured(t, {});
+    const { stderr } = await expectCode(mcp(cwd, ['add', 'a', program]), 0);
+    assert.ok(stderr.includes(`there is no program ${program} here`), stderr);
+    assert.match((await expectCode(mcp(cwd, ['list']), 0)).stdout, /^a /m);
+    assert.equal((await expectCode(mcp(cwd, ['add', 'b', 'sh']), 0)).stderr, '');
+  }
+});
+
 test('mistakes are refused with exit 2 and change nothing', async (t) => {
   const text = JSON.stringify({ mcps: [{ name: 'a', command: 'x' }] });
   const { cwd } = configured(t, text);

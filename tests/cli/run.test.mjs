@@ -85,7 +85,9 @@ test('relay run: what is typed wrong is said in one line, with exit code 2', asy
     [['--timeout', '-5', 'a.js'], /timeoutMs/],
     [['--mem', '0', 'a.js'], /memMb/],
     [['--policy', 'lenient', 'a.js'], /^relay: --policy: lenient not in \{open,guarded,readonly\}.*\n$/],
-    [[], /script is required/],
+    [[], /^relay: .*Name a script, or give its text with -e.*\n$/],
+    [['--pip', 'six', 'a.js'], /^relay: .*--pip and --wheel are for Python; JavaScript has --npm\n$/],
+    [['-l', 'py', '--npm', 'left-pad', '-e', '1'], /^relay: .*--npm is for JavaScript; Python has --pip\n$/],
   ]) {
     const { code, stdout, stderr } = await run('relay', ['run', ...args], { cwd });
     assert.match(stderr, says, args.join(' '));
@@ -106,6 +108,29 @@ test('relay run: everything after the script is its own, and traces name it as t
   assert.match((await run('relay', ['run', 'my_tool.py'], { cwd })).stderr, /File "my_tool\.py", line 2/);
   writeFileSync(join(cwd, 'odd (name).js'), 'throw new Error("there")');
   assert.match((await run('relay', ['run', 'odd (name).js'], { cwd })).stderr, /at main\.js:1:\d+/);
+});
+
+test('relay run -e: the script on the command line, with arguments and stdin of its own', async (t) => {
+  const cwd = temporaryDirectory(t);
+  const says = async (args, input) => (await run('relay', ['run', ...args], { cwd, input })).stdout;
+  assert.equal(await says(['-e', 'console.log(process.argv.slice(2), await process.stdin.text())', 'a', '--b'], 'in'), "[ 'a', '--b' ] in\n");
+  assert.equal(await says(['-l', 'py', '--eval', 'import sys; print(sys.argv[1:], input())', 'a'], 'in\n'), "['a'] in\n");
+});
+
+test('relay run: options that may be repeated do not take the script for one of their values', async (t) => {
+  const cwd = temporaryDirectory(t);
+  mkdirSync(join(cwd, 'data'));
+  writeFileSync(join(cwd, 'a.js'), 'console.log(require("fs").readdirSync("/host").join(), process.argv[2])');
+  const { stdout, stderr } = await run('relay', ['run', '--toolset', 'code', '--mount', 'data', '--mount', 'data:more', 'a.js', 'x'], { cwd });
+  assert.equal(stdout, 'data,more x\n', stderr);
+});
+
+test('relay run --yes confirms what a rule wants confirmed; without it nothing runs, and the way is named', async (t) => {
+  const { cwd } = configured(t, { policy: { rules: [{ tool: 'run_js', effect: 'confirm' }] } });
+  const asked = await run('relay', ['run', '-e', 'console.log("ran")'], { cwd });
+  assert.deepEqual([asked.code, asked.stdout], [126, '']);
+  assert.match(asked.stderr, /^relay: \[CONFIRM REQUIRED .*repeat the command with --yes\.\]$/m);
+  assert.equal((await run('relay', ['run', '--yes', '-e', 'console.log("ran")'], { cwd })).stdout, 'ran\n');
 });
 
 test('relay run --help names the exit codes', async (t) => {
