@@ -175,6 +175,7 @@ void add_audit(CLI::App& root, Options& options) {
   tail.add_option("-n,--lines", options.lines, "How many")->check(CLI::Range(1, 100000));
   tail.add_option("--tool", options.tool_filter, "Only calls of this tool");
   tail.add_flag("-f,--follow", options.follow, "Go on as lines are written");
+  tail.add_flag("--json", options.json, "The records themselves, on a terminal too");
   tail.callback([&options] { options.command = Command::audit_tail; });
   CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
   add_config(explain, options);

@@ -1,5 +1,8 @@
 #include "app/command.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -26,6 +29,13 @@ int say_problems(const std::vector<ConfigProblem>& problems) {
   for (const ConfigProblem& problem : problems) fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
   fmt::print(stderr, "{} problem{} in the configuration; nothing was started\n", problems.size(), problems.size() == 1 ? "" : "s");
   return 2;
+}
+
+// 0 where nobody looks.
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) == 0) return 0;
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 120;
 }
 
 int run_init(const Options& options) {
@@ -104,7 +114,11 @@ int dispatch(const Options& options) {
     case Command::audit_verify:
       return audit::run_audit_verify({.path = path, .scope = options.segment ? audit::Scope::segment : audit::Scope::whole, .json = options.json}, std::cout);
     case Command::audit_tail:
-      return audit::run_audit_tail({.path = path, .filter = {.lines = options.lines, .tool = options.tool_filter, .tier = {}, .denied = {}}, .follow = options.follow}, std::cout, wait_a_little);
+      return audit::run_audit_tail({.path = path,
+                                    .filter = {.lines = options.lines, .tool = options.tool_filter, .tier = {}, .denied = {}},
+                                    .follow = options.follow,
+                                    .columns = options.json ? 0 : terminal_columns()},
+                                   std::cout, wait_a_little);
     case Command::explain:
       return audit::run_explain(path, options.request_id, std::cout);
     case Command::keys_show:

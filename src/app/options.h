@@ -22,7 +22,7 @@ struct Options {
   ConfigSources sources;  // -c, RELAY_* and every flag that stands for a configuration key
 
   std::filesystem::path directory = ".";  // init
-  bool json = false;                      // doctor, audit verify
+  bool json = false;                      // doctor, audit verify, audit tail
   bool print_schema = false;              // check-config
   bool segment = false;                   // audit verify
   std::filesystem::path audit_path;       // audit verify, audit tail, explain: instead of the configured one

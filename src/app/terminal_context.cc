@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "protocol/json_writer.h"
 
 namespace relay::app {
@@ -27,15 +28,8 @@ protocol::Request make_request(std::string_view tool, std::string_view arguments
   return request ? std::move(*request) : protocol::Request{};
 }
 
-// What a server writes must not steer the terminal.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f ? '?' : c;
-  return out;
-}
-
 std::optional<std::string> read_line(const std::string& prompt) {
-  fmt::print(stderr, "{}", printable(prompt));
+  fmt::print(stderr, "{}", printable(prompt, '?'));
   std::string line;
   if (!std::getline(std::cin, line)) return std::nullopt;
   return line;
@@ -50,7 +44,7 @@ json::value typed(const std::string& line, std::string_view type) {
 
 // One line for each field; an empty one leaves it out, the end of input cancels.
 std::optional<json::object> fill_in(std::string_view message, const json::object& schema) {
-  fmt::print(stderr, "{}\n", printable(message));
+  fmt::print(stderr, "{}\n", printable(message, '?'));
   json::object content;
   const json::object* fields = json::find_object(schema, "properties");
   if (!fields) return content;
@@ -100,12 +94,12 @@ TerminalContext::TerminalContext(io::Executor executor, std::string_view tool, s
 }
 
 void TerminalContext::progress(double value, std::optional<double> total, std::string_view message) {
-  fmt::print(stderr, "[{}{}] {}\n", value, total ? fmt::format("/{}", *total) : "", printable(message));
+  fmt::print(stderr, "[{}{}] {}\n", value, total ? fmt::format("/{}", *total) : "", printable(message, '?'));
 }
 
 void TerminalContext::log(protocol::LogLevel level, std::string_view logger, json::value data) {
   const std::string text = data.is_string() ? std::string(json::view(data.get_string())) : json::write(data);
-  fmt::print(stderr, "{} {}{}\n", protocol::name_of(level), logger.empty() ? "" : printable(logger) + ": ", printable(text));
+  fmt::print(stderr, "{} {}{}\n", protocol::name_of(level), logger.empty() ? "" : printable(logger, '?') + ": ", printable(text, '?'));
 }
 
 Result<protocol::InputResponse> TerminalContext::answer(const protocol::InputRequest& request) const {

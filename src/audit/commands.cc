@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/line_text.h"
 #include "audit/segments.h"
 #include "authority/decision.h"
 #include "base/json.h"
@@ -88,10 +89,9 @@ int run_audit_tail(const TailOptions& options, std::ostream& out, const std::fun
     out << lines.error().message << '\n';
     return lines.error().kind == ErrorKind::not_found ? kNothing : kBroken;
   }
-  for (const std::string& line : *lines) out << line << '\n';
-  out.flush();
+  const auto print = [&](std::string_view line) { (options.columns > 0 ? out << to_readable(line, options.columns) : out << line) << '\n' << std::flush; };
+  for (const std::string& line : *lines) print(line);
   if (!options.follow) return kFine;
-  const auto print = [&](std::string_view line) { out << line << std::endl; };
   return follow(options.path, options.filter, print, more) ? kFine : kBroken;
 }
 

@@ -22,6 +22,7 @@ struct TailOptions {
   std::string path;
   TailFilter filter;
   bool follow = false;
+  std::size_t columns = 0;  // of the terminal that people read it on; 0: the lines as they are
 };
 /// `more` is asked between reads while following: it waits a little and says whether to go on.
 int run_audit_tail(const TailOptions& options, std::ostream& out, const std::function<bool()>& more);

@@ -1,37 +1,14 @@
 #include "codemode/stub_text.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/printable.h"
 
 namespace relay::codemode {
 namespace {
-
-struct Decoded {
-  std::uint32_t point;
-  std::size_t bytes;
-};
-
-// Precondition: valid UTF-8.
-Decoded decode(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
-  if (at(0) < 0x80) return {at(0), 1};
-  if (at(0) < 0xE0) return {(at(0) & 0x1F) << 6 | (at(1) & 0x3F), 2};
-  if (at(0) < 0xF0) return {(at(0) & 0x0F) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F), 3};
-  return {(at(0) & 0x07) << 18 | (at(1) & 0x3F) << 12 | (at(2) & 0x3F) << 6 | (at(3) & 0x3F), 4};
-}
-
-// Controls, line separators, marks that turn the direction of text, and characters without width.
-bool is_hidden(std::uint32_t point) {
-  if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return true;
-  if (point >= 0x200B && point <= 0x200F) return true;
-  if (point >= 0x2028 && point <= 0x202E) return true;
-  if (point >= 0x2060 && point <= 0x206F) return true;
-  return point == 0xFEFF || point == 0x061C || (point >= 0xE0000 && point <= 0xE007F);
-}
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
@@ -55,15 +32,7 @@ std::string indented(std::string_view text, std::string_view before) {
 std::string printable(std::string_view text, std::size_t max_bytes) {
   const std::string valid = to_valid_utf8(text);
   const bool cut = valid.size() > max_bytes;
-  std::string out;
-  for (std::string_view rest = utf8_prefix(valid, max_bytes); !rest.empty();) {
-    const auto [point, bytes] = decode(rest);
-    if (point == '\n') out += '\n';
-    else if (is_hidden(point)) out += ' ';
-    else out.append(rest.substr(0, bytes));
-    rest.remove_prefix(bytes);
-  }
-  std::string trimmed(trim_ascii(out));
+  std::string trimmed(trim_ascii(relay::printable(utf8_prefix(valid, max_bytes), ' ')));
   return cut ? trimmed + " …" : trimmed;
 }
 
@@ -108,7 +77,7 @@ std::string string_literal(std::string_view text) {
   const std::string quoted = json::quote(to_valid_utf8(text));
   std::string out;
   for (std::string_view rest = quoted; !rest.empty();) {
-    const auto [point, bytes] = decode(rest);
+    const auto [point, bytes] = first_character(rest);
     if (point < 0x80 || !is_hidden(point)) out.append(rest.substr(0, bytes));
     else if (point < 0x10000) out += fmt::format("\\u{:04x}", point);
     else out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((point - 0x10000) >> 10), 0xDC00 + ((point - 0x10000) & 0x3FF));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/limits.h"
+#include "io/test_folder.h"
 #include "io/test_loop.h"
 
 namespace relay::upstream {
@@ -17,19 +18,16 @@ using protocol::Era;
 class EraVerdictsTest : public testing::Test {
  protected:
   EraVerdictsTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "relay-eras-XXXXXX").string();
-    folder = ::mkdtemp(name.data());
     spec.name = "files";
     spec.command = "server";
   }
-  ~EraVerdictsTest() override { std::filesystem::remove_all(folder); }
   EraVerdicts open() { return EraVerdicts(loop.executor(), &pool, clock, folder / "eras.json"); }
   void wait_for_file() {
     for (int turn = 0; turn < 10'000 && !std::filesystem::exists(folder / "eras.json"); ++turn)
       ASSERT_TRUE(loop.run(io::sleep_for(std::chrono::milliseconds(1))));
   }
 
-  std::filesystem::path folder;
+  io::TestFolder folder;
   io::TestLoop loop;
   io::ThreadPool pool{1};
   FakeClock clock;

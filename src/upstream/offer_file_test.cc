@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "upstream/offer_items.h"
+#include "io/test_folder.h"
 #include "upstream/upstream_fixture.h"
 
 namespace relay::upstream {
@@ -25,8 +26,6 @@ std::vector<std::string> tool_names(const Offer& offer) {
 class OfferFileTest : public UpstreamFixture {
  protected:
   OfferFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "relay-offers-XXXXXX").string();
-    folder = ::mkdtemp(name.data());
     spec.command = "server";
     server.info.capabilities = {{"tools", json::object{{"listChanged", true}}}};
     server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<Answer> {
@@ -37,10 +36,7 @@ class OfferFileTest : public UpstreamFixture {
     };
     remember();
   }
-  ~OfferFileTest() override {
-    restart();
-    std::filesystem::remove_all(folder);
-  }
+  ~OfferFileTest() override { restart(); }
   std::filesystem::path file() const { return folder / "offers" / "files.json"; }
   void remember() { offers = std::make_shared<OfferFile>(loop.executor(), pool, file(), spec); }
   Offer at_hand() {
@@ -58,7 +54,7 @@ class OfferFileTest : public UpstreamFixture {
     observer.changes.clear();
   }
 
-  std::filesystem::path folder;
+  io::TestFolder folder;
   io::ThreadPool pool{1};
   std::string tools = R"({"tools":[{"name":"one","inputSchema":{"type":"object","x":1.0}},{"name":"two"}]})";
   int lists = 0, calls = 0;

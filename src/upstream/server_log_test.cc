@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/limits.h"
+#include "io/test_folder.h"
 #include "io/test_loop.h"
 
 namespace relay::upstream {
@@ -21,11 +22,8 @@ using testing::Not;
 class ServerLogTest : public testing::Test {
  protected:
   ServerLogTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "relay-log-XXXXXX").string();
-    folder = ::mkdtemp(name.data());
     redactor->learn("my-secret-token");
   }
-  ~ServerLogTest() override { std::filesystem::remove_all(folder); }
   static std::string read(const std::filesystem::path& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -34,7 +32,7 @@ class ServerLogTest : public testing::Test {
     for (int turn = 0; turn < 200; ++turn) ASSERT_TRUE(loop.run(io::sleep_for(std::chrono::milliseconds(1))));
   }
 
-  std::filesystem::path folder;
+  io::TestFolder folder;
   io::TestLoop loop;
   io::ThreadPool pool{1};
   FakeClock clock;

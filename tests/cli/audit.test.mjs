@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callTool, request } from '../mcp.mjs';
-import { atEnd, configured, run, serve, start, temporaryDirectory } from '../program.mjs';
+import { atEnd, configured, program, run, serve, start, temporaryDirectory } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
 const logOf = (server) => join(server.cwd, '.relay', 'audit.jsonl');
@@ -138,6 +138,18 @@ test('audit tail shows the last calls, and only those of the tool that was asked
   const reads = await run('relay', ['audit', 'tail', '-c', server.file, '-n', '100', '--tool', 'read'], { cwd: server.cwd });
   assert.match(reads.stdout, /tail-5/);
   assert.ok(!reads.stdout.includes('server_info'));
+});
+
+test('audit tail is for people on a terminal, and records for programs', async (t) => {
+  const server = await serve(t, { config });
+  await attempt(server, '/tmp/for-people');
+  const onTerminal = (...args) => {
+    const line = [program('relay'), 'audit', 'tail', '-c', server.file, '-n', '1', ...args];
+    return execFileSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...line], { cwd: server.cwd, encoding: 'utf8', input: '' });
+  };
+  assert.match(onTerminal(), /^\d\d-\d\d \d\d:\d\d:\d\d  \w+ +read +\S.* req_[0-9a-f]{8}  \{"path/);
+  assert.match(onTerminal('--json'), /^\{"ts":/);
+  assert.match((await run('relay', ['audit', 'tail', '-c', server.file, '-n', '1'], { cwd: server.cwd })).stdout, /^\{"ts":/);
 });
 
 test('explain prints how a call was decided, and says when there is no such call', async (t) => {

@@ -1,0 +1,74 @@
+#include "audit/line_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/printable.h"
+
+namespace relay::audit {
+namespace {
+
+constexpr std::size_t kShortId = 12;  // "req_" and eight more: `relay explain` takes the beginning of an id
+
+std::string_view text_of(const json::object& record, std::string_view key) {
+  return json::find_string(record, key).value_or("");
+}
+
+// "2026-11-16T15:09:37.045+00:00", in UTC as it stands in the log.
+std::string time_of(const json::object& record) {
+  std::string time(text_of(record, "ts").substr(0, 19));
+  if (time.size() == 19) time[10] = ' ';
+  return time.size() == 19 ? time.substr(5) : time;
+}
+
+// Records of the log itself and opening lines have no outcome yet, or never.
+std::string_view ending_of(const json::object& record) {
+  const std::string_view outcome = text_of(record, "outcome");
+  if (outcome == "confirm_required") return "confirm";
+  return outcome.empty() ? text_of(record, "action") : outcome;
+}
+
+bool is_empty(const json::value& item) {
+  if (const json::string* text = item.if_string()) return text->empty();
+  if (const json::array* items = item.if_array()) return items->empty();
+  const json::object* members = item.if_object();
+  return members ? members->empty() : item.is_null();
+}
+
+std::string subject_of(const json::object& record) {
+  json::object said;
+  if (const json::object* args = json::find_object(record, "args"))
+    for (const auto& member : *args)
+      if (!is_empty(member.value())) said.emplace(member.key(), member.value());
+  return said.empty() ? std::string() : json::write(said);
+}
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+std::string cut(const std::string& text, std::size_t columns) {
+  if (static_cast<std::size_t>(std::ranges::count_if(text, begins_character)) <= columns) return text;
+  std::string out;
+  std::size_t used = 0;
+  for (const char c : text) {
+    if (begins_character(c) && ++used > columns - std::min<std::size_t>(columns, 3)) break;
+    out += c;
+  }
+  return out.append(std::min<std::size_t>(columns, 3), '.');
+}
+
+}  // namespace
+
+std::string to_readable(std::string_view line, std::size_t columns) {
+  const auto record = json::parse_object(line);
+  if (!record) return cut(printable(line, '?'), columns);
+  const std::string_view id = text_of(*record, "request_id").substr(0, kShortId);
+  const std::string text = fmt::format("{:14}  {:<8} {:<14} {:<18} {:<12}  {}", time_of(*record), ending_of(*record), text_of(*record, "tool"),
+                                       text_of(*record, "client_id"), id, subject_of(*record));
+  return cut(printable(text, '?'), columns);
+}
+
+}  // namespace relay::audit
