@@ -64,7 +64,8 @@ void add_world(CLI::App& app, Options& options) {
            set_path(options.sources.flags, "mounts", std::move(list));
          },
          "A directory to show as /host/<name>; read-only unless :rw. May be repeated")
-      ->allow_extra_args(false)->type_name("DIR[:name][:rw]");
+      ->allow_extra_args(false)
+      ->type_name("DIR[:name][:rw]");
   app.add_option_function<std::vector<std::string>>(
          "--toolset",
          [&options](const std::vector<std::string>& names) {
@@ -73,7 +74,8 @@ void add_world(CLI::App& app, Options& options) {
            set_path(options.sources.flags, "toolsets", std::move(list));
          },
          "A toolset to offer, instead of the configured ones. May be repeated")
-      ->allow_extra_args(false)->type_name("NAME");
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   add_choice(app, options, "--policy", "policy/mode", "What is allowed at all", {"open", "guarded", "readonly"});
   add_number(app, options, "--timeout", "policy/limits/timeoutMs", "Wall clock limit of a run, in milliseconds");
   add_number(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
@@ -135,7 +137,8 @@ void add_run(CLI::App& root, Options& options) {
   add_sourcemaps(run, options);
   run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->type_name("FILE");
   run.add_option("-e,--eval", options.code, "Run this instead of a file")->type_name("CODE");
-  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin and --eval)")->check(CLI::IsMember({"js", "py"}));
+  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin and --eval)")
+      ->check(CLI::IsMember({"js", "py"}));
   add_packages(run, options);
   run.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
   run.footer("What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on the command line, 124 time limit, 126 policy, 137 memory.");

@@ -83,7 +83,8 @@ void warn_about_secrets(const json::object& entry, std::string_view name) {
 
 // It may be installed later, so the entry stands.
 void warn_about_missing_program(const std::string& program) {
-  const bool is_there = program.find('/') == std::string::npos ? !find_in_path(program).empty() : !program.starts_with('/') || std::filesystem::exists(program);
+  const bool is_there =
+      program.find('/') == std::string::npos ? !find_in_path(program).empty() : !program.starts_with('/') || std::filesystem::exists(program);
   if (!is_there) fmt::print(stderr, "relay: there is no program {} here; the server cannot start before there is\n", program);
 }
 

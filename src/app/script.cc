@@ -108,7 +108,8 @@ Result<json::object> packages_of(const Options& options, executors::Language lan
 
 Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
   if (options.command == Command::capsule_run) return make_capsule_run(config, options);
-  if (!options.code && options.script.empty()) return fail(invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
+  if (!options.code && options.script.empty())
+    return fail(invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
   tools::CodeRun run;
   RELAY_TRY(run.language, language_of(options));
   run.principal = "local";
@@ -167,7 +168,8 @@ io::Task<int> run_recorded(World& world, tools::CodeRun run, Confirmation confir
   pipeline::ElicitingConfirmer person(terminal);
   pipeline::Conditions conditions{person, limits::kResultBytes, {}};
   pipeline::Work<protocol::ToolResult> wrapped = work;
-  RELAY_CO_TRY(protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
+  RELAY_CO_TRY(protocol::ToolResult result,
+               co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
   say_how_to_confirm(result);
   if (result.is_error && exit_code == executors::kExitPolicy && !result.content.empty())
     if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front()); text && text->text.starts_with('[')) fmt::print(stderr, "relay: {}\n", text->text);

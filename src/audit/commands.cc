@@ -89,7 +89,9 @@ int run_audit_tail(const TailOptions& options, std::ostream& out, const std::fun
     out << lines.error().message << '\n';
     return lines.error().kind == ErrorKind::not_found ? kNothing : kBroken;
   }
-  const auto print = [&](std::string_view line) { (options.columns > 0 ? out << to_readable(line, options.columns) : out << line) << '\n' << std::flush; };
+  const auto print = [&](std::string_view line) {
+    (options.columns > 0 ? out << to_readable(line, options.columns) : out << line) << '\n' << std::flush;
+  };
   for (const std::string& line : *lines) print(line);
   if (!options.follow) return kFine;
   return follow(options.path, options.filter, print, more) ? kFine : kBroken;

@@ -12,8 +12,10 @@ namespace relay::json {
 namespace {
 
 void append_number(std::string& out, double number) {
-  if (!std::isfinite(number)) out += "null";  // JSON has no such number; JavaScript writes the same
-  else fmt::format_to(std::back_inserter(out), "{}", number);
+  if (!std::isfinite(number))
+    out += "null";  // JSON has no such number; JavaScript writes the same
+  else
+    fmt::format_to(std::back_inserter(out), "{}", number);
 }
 
 // Everything but what has members.

@@ -32,7 +32,9 @@ TEST(Json, RefusesDepthSizeBadUtf8AndTrailingText) {
 
 TEST(Json, NumbersAreWrittenAsPeopleWriteThem) {
   const auto rewrite = [](const char* text) { return write(parse(text).value()); };
-  for (const char* text : {"0", "-1", "1.5", "0.002", "-0.25", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "300000.5", "0.1"}) EXPECT_EQ(rewrite(text), text);
+  for (const char* text :
+       {"0", "-1", "1.5", "0.002", "-0.25", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "300000.5", "0.1"})
+    EXPECT_EQ(rewrite(text), text);
   EXPECT_EQ(rewrite("8.024E0"), "8.024");
   EXPECT_EQ(rewrite("3e5"), "300000");
   EXPECT_EQ(rewrite("1e300"), "1e+300");
@@ -42,7 +44,10 @@ TEST(Json, NumbersAreWrittenAsPeopleWriteThem) {
 }
 
 TEST(Json, EveryKindOfValueReadsBackTheSame) {
-  const value all = parse(R"({"a":[1,-2,18446744073709551615,1.7976931348623157e308,2.2250738585072014e-308,"x\ny\u0001","",true,false,null,[],{}],"b":{"":{"c":[[[]]]}}})").value();
+  const value all =
+      parse(
+          R"({"a":[1,-2,18446744073709551615,1.7976931348623157e308,2.2250738585072014e-308,"x\ny\u0001","",true,false,null,[],{}],"b":{"":{"c":[[[]]]}}})")
+          .value();
   EXPECT_EQ(parse(write(all)).value(), all);
   EXPECT_EQ(parse(write_pretty(all)).value(), all);
   EXPECT_EQ(parse(write_canonical(all)).value(), all);

@@ -25,8 +25,10 @@ std::string printable(std::string_view text, char instead) {
   std::string out;
   for (std::string_view rest = valid; !rest.empty();) {
     const auto [point, bytes] = first_character(rest);
-    if (point == '\n' || !is_hidden(point)) out.append(rest.substr(0, bytes));
-    else out += point == '\t' ? ' ' : instead;
+    if (point == '\n' || !is_hidden(point))
+      out.append(rest.substr(0, bytes));
+    else
+      out += point == '\t' ? ' ' : instead;
     rest.remove_prefix(bytes);
   }
   return out;

@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "upstream/offer_items.h"
 #include "io/test_folder.h"
+#include "upstream/offer_items.h"
 #include "upstream/upstream_fixture.h"
 
 namespace relay::upstream {

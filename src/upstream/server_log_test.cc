@@ -21,9 +21,7 @@ using testing::Not;
 
 class ServerLogTest : public testing::Test {
  protected:
-  ServerLogTest() {
-    redactor->learn("my-secret-token");
-  }
+  ServerLogTest() { redactor->learn("my-secret-token"); }
   static std::string read(const std::filesystem::path& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};

@@ -27,9 +27,9 @@ constexpr unsigned MFD_EXEC = 0x10;
 #endif
 
 constexpr const char* kImageName = "relay-image";
-constexpr off_t kImageBytes = off_t{1} << 47;     // an area lies at its own address, so that neighbours stay one mapping
-constexpr std::size_t kFewestPages = 16;  // a mapping more is dearer than the entries of fewer
-constexpr std::size_t kFewPages = 4;      // a fault brings as many
+constexpr off_t kImageBytes = off_t{1} << 47;  // an area lies at its own address, so that neighbours stay one mapping
+constexpr std::size_t kFewestPages = 16;       // a mapping more is dearer than the entries of fewer
+constexpr std::size_t kFewPages = 4;           // a fault brings as many
 
 struct Move {
   Range area;
@@ -97,8 +97,10 @@ bool is_refillable(const Area& area) {
 std::vector<Range> find_candidates(const std::vector<Area>& areas, const PageMap& map) {
   std::vector<Range> candidates;
   for (const Area& area : areas) {
-    if (is_image(area)) candidates.push_back(area);
-    else std::ranges::copy(map.find(area, [](const Page& page) { return page.is_file(); }), std::back_inserter(candidates));
+    if (is_image(area))
+      candidates.push_back(area);
+    else
+      std::ranges::copy(map.find(area, [](const Page& page) { return page.is_file(); }), std::back_inserter(candidates));
   }
   return candidates;
 }

@@ -78,71 +78,77 @@ TEST(ParseArea, KnowsAFileBySpacesInItsName) {
 }
 
 TEST(ParseArea, IsNotFooledByOtherLines) {
-  for (const char* line : {"", "Rss:   4 kB", "VmFlags: rd wr mr", "7f00-", "7f00-7f10", "7f00-7f10 rw", "zz-yy rw-p 0 0 0"}) EXPECT_FALSE(parse_area(line)) << line;
+  for (const char* line : {"", "Rss:   4 kB", "VmFlags: rd wr mr", "7f00-", "7f00-7f10", "7f00-7f10 rw", "zz-yy rw-p 0 0 0"})
+    EXPECT_FALSE(parse_area(line)) << line;
 }
 
 TEST(MemoryImage, HoldsWhatWasThere) {
   EXPECT_EQ(run_apart([] {
-    const std::vector<int> on_heap(100'000, 7);
-    const unsigned char* const data = make_area();
-    const unsigned char* const code = make_area(PROT_READ | PROT_EXEC);
-    EXPECT_HERE(move_into_image());
-    EXPECT_HERE(name_at(data).contains("relay-image"));
-    EXPECT_HERE(name_at(code).contains("relay-image"));
-    EXPECT_HERE(is_whole(data) && is_whole(code));
-    EXPECT_HERE(std::ranges::all_of(on_heap, [](int item) { return item == 7; }));
-    return 0;
-  }), 0);
+              const std::vector<int> on_heap(100'000, 7);
+              const unsigned char* const data = make_area();
+              const unsigned char* const code = make_area(PROT_READ | PROT_EXEC);
+              EXPECT_HERE(move_into_image());
+              EXPECT_HERE(name_at(data).contains("relay-image"));
+              EXPECT_HERE(name_at(code).contains("relay-image"));
+              EXPECT_HERE(is_whole(data) && is_whole(code));
+              EXPECT_HERE(std::ranges::all_of(on_heap, [](int item) { return item == 7; }));
+              return 0;
+            }),
+            0);
 }
 
 TEST(MemoryImage, IsNobodysToChange) {
   EXPECT_EQ(run_apart([] {
-    unsigned char* const data = make_area();
-    EXPECT_HERE(move_into_image());
-    EXPECT_HERE(run_apart([data] { return static_cast<int>(std::memset(data, 1, kPages * kPageBytes) != data); }) == 0);
-    EXPECT_HERE(is_whole(data));
-    return 0;
-  }), 0);
+              unsigned char* const data = make_area();
+              EXPECT_HERE(move_into_image());
+              EXPECT_HERE(run_apart([data] { return static_cast<int>(std::memset(data, 1, kPages * kPageBytes) != data); }) == 0);
+              EXPECT_HERE(is_whole(data));
+              return 0;
+            }),
+            0);
 }
 
 TEST(MemoryImage, LeavesUntouchedMemoryUntouched) {
   EXPECT_EQ(run_apart([] {
-    auto* const area = static_cast<char*>(::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    std::memset(area, 1, 20 * kPageBytes);
-    area[100 * kPageBytes] = 1;
-    EXPECT_HERE(move_into_image());
-    EXPECT_HERE(area[50 * kPageBytes] == 0 && area[200 * kPageBytes] == 0);
-    area[50 * kPageBytes] = area[200 * kPageBytes] = 2;
-    EXPECT_HERE(area[19 * kPageBytes] == 1 && area[100 * kPageBytes] == 1 && area[50 * kPageBytes] == 2);
-    return 0;
-  }), 0);
+              auto* const area = static_cast<char*>(::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+              std::memset(area, 1, 20 * kPageBytes);
+              area[100 * kPageBytes] = 1;
+              EXPECT_HERE(move_into_image());
+              EXPECT_HERE(area[50 * kPageBytes] == 0 && area[200 * kPageBytes] == 0);
+              area[50 * kPageBytes] = area[200 * kPageBytes] = 2;
+              EXPECT_HERE(area[19 * kPageBytes] == 1 && area[100 * kPageBytes] == 1 && area[50 * kPageBytes] == 2);
+              return 0;
+            }),
+            0);
 }
 
 TEST(KeepPages, KeepsThoseThatTheTrialReads) {
   EXPECT_EQ(run_apart([] {
-    unsigned char* const data = make_area();
-    EXPECT_HERE(move_into_image());
-    const auto trial = [data]() -> Result<void> {
-      for (int page : {7, 8, 9, 300, 301}) (void)*static_cast<volatile unsigned char*>(data + page * kPageBytes);
-      data[400 * kPageBytes] = 1;
-      return {};
-    };
-    EXPECT_HERE(keep_pages_that_runs_read(trial));
-    EXPECT_HERE(count_present(data) == 5);
-    EXPECT_HERE(is_whole(data));
-    return 0;
-  }), 0);
+              unsigned char* const data = make_area();
+              EXPECT_HERE(move_into_image());
+              const auto trial = [data]() -> Result<void> {
+                for (int page : {7, 8, 9, 300, 301}) (void)*static_cast<volatile unsigned char*>(data + page * kPageBytes);
+                data[400 * kPageBytes] = 1;
+                return {};
+              };
+              EXPECT_HERE(keep_pages_that_runs_read(trial));
+              EXPECT_HERE(count_present(data) == 5);
+              EXPECT_HERE(is_whole(data));
+              return 0;
+            }),
+            0);
 }
 
 TEST(KeepPages, LosesNothingThatWasWrittenSince) {
   EXPECT_EQ(run_apart([] {
-    unsigned char* const data = make_area();
-    EXPECT_HERE(move_into_image());
-    data[20 * kPageBytes] = 99;
-    EXPECT_HERE(keep_pages_that_runs_read([]() -> Result<void> { return {}; }));
-    EXPECT_HERE(data[20 * kPageBytes] == 99);
-    return 0;
-  }), 0);
+              unsigned char* const data = make_area();
+              EXPECT_HERE(move_into_image());
+              data[20 * kPageBytes] = 99;
+              EXPECT_HERE(keep_pages_that_runs_read([]() -> Result<void> { return {}; }));
+              EXPECT_HERE(data[20 * kPageBytes] == 99);
+              return 0;
+            }),
+            0);
 }
 
 TEST(KeepPages, SaysThatATrialFailed) {

@@ -65,8 +65,10 @@ class PageMap {
     std::uintptr_t at = range.begin;
     for (const Page& page : read(range)) {
       if (wanted(page)) {
-        if (!found.empty() && found.back().end == at) found.back().end += kPageBytes;
-        else found.push_back({at, at + kPageBytes});
+        if (!found.empty() && found.back().end == at)
+          found.back().end += kPageBytes;
+        else
+          found.push_back({at, at + kPageBytes});
       }
       at += kPageBytes;
     }
