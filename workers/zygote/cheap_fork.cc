@@ -27,8 +27,9 @@ constexpr int MADV_COLLAPSE = 25;
 #endif
 
 bool is_mostly_present(const PageMap& map, const Range& block) {
-  const auto present = std::ranges::count_if(map.read(block), [](const Page& page) { return page.is_present(); });
-  return static_cast<std::size_t>(present) > kHugePage / kPageBytes / 2;
+  std::size_t present = 0;
+  map.for_each(block, [](const Page& page) { return page.is_present(); }, [&present](const Range& pages) { present += pages.bytes(); });
+  return present > kHugePage / 2;
 }
 
 }  // namespace

@@ -34,7 +34,6 @@ constexpr std::size_t kFewPages = 4;           // a fault brings as many
 struct Move {
   Range area;
   int protection = 0;
-  std::vector<Range> pages;  // those that are there; the rest reads as zero, as it does now
 };
 
 int protection_of(const Area& area) {
@@ -55,11 +54,10 @@ std::size_t count_pages(const std::vector<Range>& ranges) {
 std::optional<Move> plan_move(const Area& area, const PageMap& map) {
   if (!area.is_private || !area.readable || is_special(area) || (area.has_file && area.writable) || area.bytes() >= kLargeArea) return std::nullopt;
   if (!map.find(area, [](const Page& page) { return page.is_file(); }).empty()) return std::nullopt;
-  Move move{area, protection_of(area), map.find(area, [](const Page& page) { return page.is_present(); })};
-  if (count_pages(move.pages) < kFewestPages) return std::nullopt;
-  if (area.has_file && count_pages(move.pages) != area.bytes() / kPageBytes) return std::nullopt;
-  move.area = {move.pages.front().begin, move.pages.back().end};
-  return move;
+  const std::vector<Range> pages = map.find(area, [](const Page& page) { return page.is_there(); });
+  if (count_pages(pages) < kFewestPages) return std::nullopt;
+  if (area.has_file && count_pages(pages) != area.bytes() / kPageBytes) return std::nullopt;
+  return Move{{pages.front().begin, pages.back().end}, protection_of(area)};
 }
 
 Result<Fd> create_image() {
@@ -71,17 +69,22 @@ Result<Fd> create_image() {
   return image;
 }
 
-// Between the write and the mapping nothing may change in the area, and the area may be the heap: no allocation in here.
-bool move(const Move& move, int image) {
-  for (const Range& pages : move.pages)
-    for (std::uintptr_t at = pages.begin; at < pages.end;) {
-      const ssize_t written = ::pwrite(image, reinterpret_cast<const void*>(at), pages.end - at, static_cast<off_t>(at));
-      if (written <= 0) return false;
-      at += static_cast<std::size_t>(written);
-    }
-  void* const there =
-      ::mmap(move.area.address(), move.area.bytes(), move.protection, MAP_PRIVATE | MAP_FIXED, image, static_cast<off_t>(move.area.begin));
-  return there != MAP_FAILED;
+bool write_pages(const Range& pages, int image) {
+  for (std::uintptr_t at = pages.begin; at < pages.end;) {
+    const ssize_t written = ::pwrite(image, reinterpret_cast<const void*>(at), pages.end - at, static_cast<off_t>(at));
+    if (written <= 0) return false;
+    at += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+// Between the write and the mapping nothing may change in the area, and the area may be the heap: no allocation in here. Pages that
+// are not there read as zero afterwards, as they do now.
+bool move(const Move& move, const PageMap& map, int image) {
+  bool whole = true;
+  map.for_each(move.area, [](const Page& page) { return page.is_there(); }, [&](const Range& pages) { whole = whole && write_pages(pages, image); });
+  return whole && ::mmap(move.area.address(), move.area.bytes(), move.protection, MAP_PRIVATE | MAP_FIXED, image,
+                         static_cast<off_t>(move.area.begin)) != MAP_FAILED;
 }
 
 bool is_image(const Area& area) {
@@ -116,18 +119,24 @@ struct Kept {
   std::vector<Range> pages;
 };
 
-// What is not kept is unmapped; pages of our own, which no fault would bring back, are left alone.
+void forget(std::uintptr_t begin, std::uintptr_t end) {
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+// What is not kept is unmapped; pages of our own, which no fault would bring back, are left alone. That must be looked at and done
+// without a write in between.
 void keep_only(const Kept& kept, const PageMap& map) {
   for (const Range& pages : kept.pages) ::madvise(pages.address(), pages.bytes(), MADV_POPULATE_READ);
-  for (const Range& there : map.find(kept.area, [](const Page& page) { return page.is_file(); })) {
+  const auto forget_around = [&kept](const Range& there) {
     std::uintptr_t at = there.begin;
     for (const Range& pages : kept.pages) {
       if (pages.end <= at || pages.begin >= there.end) continue;
-      if (pages.begin > at) ::madvise(reinterpret_cast<void*>(at), pages.begin - at, MADV_DONTNEED);
+      forget(at, pages.begin);
       at = pages.end;
     }
-    if (at < there.end) ::madvise(reinterpret_cast<void*>(at), there.end - at, MADV_DONTNEED);
-  }
+    forget(at, there.end);
+  };
+  map.for_each(kept.area, [](const Page& page) { return page.is_file(); }, forget_around);
 }
 
 // One byte is written with itself, through the file that may write to memory that must not be written. Where even that is
@@ -154,7 +163,7 @@ Result<void> move_into_image() {
   std::vector<Move> moves;
   for (const Area& area : areas)
     if (auto planned = plan_move(area, map)) moves.push_back(std::move(*planned));
-  for (const Move& planned : moves) (void)move(planned, image.get());
+  for (const Move& planned : moves) (void)move(planned, map, image.get());
   if (::fcntl(image.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
     return fail(from_errno(errno, "seal the memory image"));
   return {};

@@ -1,21 +1,40 @@
 #include "memory_image.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include <gmock/gmock.h>
 
 #include "memory_map.h"
 
+namespace {
+std::size_t allocations = 0;
+}
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* const memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
 namespace relay::zygote {
 namespace {
 
-constexpr std::size_t kPages = 512;
+constexpr std::size_t kPages = 1300;
 
 // In a process of its own: what is tested moves all of its memory. Gives the line that failed, or nothing.
 int run_apart(const std::function<int()>& body) {
@@ -54,8 +73,10 @@ std::string name_at(const unsigned char* area) {
 }
 
 std::size_t count_present(const unsigned char* area) {
-  const auto map = PageMap::open();
-  return map ? static_cast<std::size_t>(std::ranges::count_if(map->read(range_of(area)), [](const Page& page) { return page.is_present(); })) : 0;
+  std::size_t bytes = 0;
+  if (const auto map = PageMap::open())
+    for (const Range& pages : map->find(range_of(area), [](const Page& page) { return page.is_present(); })) bytes += pages.bytes();
+  return bytes / kPageBytes;
 }
 
 TEST(ParseArea, ReadsALineOfMaps) {
@@ -80,6 +101,32 @@ TEST(ParseArea, KnowsAFileBySpacesInItsName) {
 TEST(ParseArea, IsNotFooledByOtherLines) {
   for (const char* line : {"", "Rss:   4 kB", "VmFlags: rd wr mr", "7f00-", "7f00-7f10", "7f00-7f10 rw", "zz-yy rw-p 0 0 0"})
     EXPECT_FALSE(parse_area(line)) << line;
+}
+
+TEST(PageMap, LooksWithoutAllocatingOverAnyNumberOfPages) {
+  unsigned char* const area = make_area();
+  for (std::size_t page = 0; page < kPages; page += 2) ::madvise(area + page * kPageBytes, kPageBytes, MADV_DONTNEED);
+  const auto map = PageMap::open();
+  ASSERT_TRUE(map);
+  std::size_t stretches = 0;
+  const std::size_t before = allocations;
+  map->for_each(
+      range_of(area), [](const Page& page) { return page.is_there(); },
+      [&stretches](const Range& range) { stretches += range.bytes() / kPageBytes; });
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(stretches, kPages / 2);
+  EXPECT_EQ(map->find(range_of(area), [](const Page& page) { return page.is_there(); }).size(), kPages / 2);
+  ::munmap(area, kPages * kPageBytes);
+}
+
+TEST(PageMap, JoinsStretchesThatItLookedAtInPieces) {
+  unsigned char* const area = make_area();
+  const auto map = PageMap::open();
+  ASSERT_TRUE(map);
+  const auto found = map->find(range_of(area), [](const Page& page) { return page.is_own(); });
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].bytes(), kPages * kPageBytes);
+  ::munmap(area, kPages * kPageBytes);
 }
 
 TEST(MemoryImage, HoldsWhatWasThere) {
@@ -117,6 +164,26 @@ TEST(MemoryImage, LeavesUntouchedMemoryUntouched) {
               EXPECT_HERE(area[50 * kPageBytes] == 0 && area[200 * kPageBytes] == 0);
               area[50 * kPageBytes] = area[200 * kPageBytes] = 2;
               EXPECT_HERE(area[19 * kPageBytes] == 1 && area[100 * kPageBytes] == 1 && area[50 * kPageBytes] == 2);
+              return 0;
+            }),
+            0);
+}
+
+// The lists that the moving and the unmapping make lie in the heap that is moved and unmapped.
+TEST(MemoryImage, KeepsAHeapThatIsInUse) {
+  EXPECT_EQ(run_apart([] {
+              constexpr std::size_t kBlocks = 1500;
+              const auto fill = [](std::vector<std::size_t>& block, std::size_t i) { block.assign(512, i); };  // a page
+              std::vector<std::vector<std::size_t>> blocks(kBlocks);
+              for (std::size_t i = 0; i < kBlocks; ++i) fill(blocks[i], i);
+              for (std::size_t i = 0; i < kBlocks; i += 3) std::vector<std::size_t>().swap(blocks[i]);
+              ::malloc_trim(0);
+              EXPECT_HERE(move_into_image());
+              for (std::size_t i = 0; i < kBlocks; ++i) (void)std::ranges::count(blocks[i], i);
+              for (std::size_t i = 1; i < kBlocks; i += 3) fill(blocks[i], i);
+              EXPECT_HERE(keep_pages_that_runs_read([]() -> Result<void> { return {}; }));
+              for (std::size_t i = 0; i < kBlocks; i += 3) fill(blocks[i], i);
+              for (std::size_t i = 0; i < kBlocks; ++i) EXPECT_HERE(std::ranges::all_of(blocks[i], [i](std::size_t item) { return item == i; }));
               return 0;
             }),
             0);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -61,13 +62,12 @@ Result<PageMap> PageMap::open(const std::string& process) {
   return PageMap(std::move(file));
 }
 
-std::vector<Page> PageMap::read(const Range& range) const {
+std::size_t PageMap::read(const Range& range, Page (&pages)[kAtOnce]) const {
   static_assert(sizeof(Page) == sizeof(std::uint64_t));
-  std::vector<Page> pages(range.bytes() / kPageBytes);
+  const std::size_t wanted = std::min(range.bytes() / kPageBytes, kAtOnce);
   const auto offset = static_cast<off_t>(range.begin / kPageBytes * sizeof(Page));
-  const ssize_t got = ::pread(file_.get(), pages.data(), pages.size() * sizeof(Page), offset);
-  pages.resize(got > 0 ? static_cast<std::size_t>(got) / sizeof(Page) : 0);
-  return pages;
+  const ssize_t got = ::pread(file_.get(), static_cast<void*>(pages), wanted * sizeof(Page), offset);
+  return got > 0 ? static_cast<std::size_t>(got) / sizeof(Page) : 0;
 }
 
 }  // namespace relay::zygote

@@ -42,6 +42,8 @@ class Page {
  public:
   explicit Page(std::uint64_t bits = 0) : bits_(bits) {}
   [[nodiscard]] bool is_present() const { return (bits_ >> 63 & 1) != 0; }
+  /// In memory or swapped out: not zero by itself.
+  [[nodiscard]] bool is_there() const { return bits_ >> 62 != 0; }
   /// A file's page, not a copy of our own.
   [[nodiscard]] bool is_file() const { return is_present() && (bits_ >> 61 & 1) != 0; }
   /// Mapped by this process and no other.
@@ -55,27 +57,44 @@ class PageMap {
  public:
   static Result<PageMap> open(const std::string& process = "self");
 
-  /// As many as the kernel tells, from the beginning.
-  [[nodiscard]] std::vector<Page> read(const Range& range) const;
+  /// Calls `use` with each stretch of pages that are as asked, a few hundred pages at a time. Between looking at them and using them
+  /// nothing is allocated: they may be pages of the heap.
+  template <typename Wanted, typename Use>
+  void for_each(const Range& range, Wanted wanted, Use use) const {
+    Page pages[kAtOnce];
+    for (Range rest = range; rest.bytes() > 0;) {
+      const std::size_t count = read(rest, pages);
+      if (count == 0) return;
+      for (std::size_t i = 0; i < count;) {
+        const std::size_t begin = i;
+        while (i < count && wanted(pages[i])) ++i;
+        if (i > begin)
+          use(Range{rest.begin + begin * kPageBytes, rest.begin + i * kPageBytes});
+        else
+          ++i;
+      }
+      rest.begin += count * kPageBytes;
+    }
+  }
 
   /// The stretches of pages that are as asked; none reaches over the range's ends.
   template <typename Wanted>
   [[nodiscard]] std::vector<Range> find(const Range& range, Wanted wanted) const {
     std::vector<Range> found;
-    std::uintptr_t at = range.begin;
-    for (const Page& page : read(range)) {
-      if (wanted(page)) {
-        if (!found.empty() && found.back().end == at)
-          found.back().end += kPageBytes;
-        else
-          found.push_back({at, at + kPageBytes});
-      }
-      at += kPageBytes;
-    }
+    for_each(range, wanted, [&found](const Range& stretch) {
+      if (!found.empty() && found.back().end == stretch.begin)
+        found.back().end = stretch.end;
+      else
+        found.push_back(stretch);
+    });
     return found;
   }
 
  private:
+  static constexpr std::size_t kAtOnce = 512;
+  /// How many the kernel told, from the beginning; 0 at the end.
+  std::size_t read(const Range& range, Page (&pages)[kAtOnce]) const;
+
   explicit PageMap(Fd file) : file_(std::move(file)) {}
   Fd file_;
 };
