@@ -34,7 +34,7 @@ Result<void> load_lockfile(const Config& config, json::object& npm) {
 
 // A mirror is a directory beside the configuration, or an address.
 std::string mirror_of(const Config& config) {
-  const std::string mirror(json::find_string(config.pip, "pyodideMirror").value_or(""));
+  std::string mirror(json::find_string(config.pip, "pyodideMirror").value_or(""));
   if (mirror.empty() || mirror.find("://") != std::string::npos) return mirror;
   return (config.root / mirror).lexically_normal().string();
 }

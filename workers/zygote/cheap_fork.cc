@@ -39,8 +39,8 @@ Result<void> use_huge_pages() {
   RELAY_TRY(const PageMap map, PageMap::open());
   for (const Area& area : areas) {
     if (area.has_file || !area.readable || !area.is_private || area.bytes() < kLargeArea) continue;
-    for (std::uintptr_t block = (area.begin + kHugePage - 1) & ~(kHugePage - 1); block + kHugePage <= area.end; block += kHugePage)
-      if (is_mostly_present(map, {block, block + kHugePage})) ::madvise(reinterpret_cast<void*>(block), kHugePage, MADV_COLLAPSE);
+    for (std::uintptr_t begin = (area.begin + kHugePage - 1) & ~(kHugePage - 1); begin + kHugePage <= area.end; begin += kHugePage)
+      if (const Range block{begin, begin + kHugePage}; is_mostly_present(map, block)) ::madvise(block.address(), block.bytes(), MADV_COLLAPSE);
   }
   return {};
 }

@@ -71,7 +71,8 @@ Result<Fd> create_image() {
 
 bool write_pages(const Range& pages, int image) {
   for (std::uintptr_t at = pages.begin; at < pages.end;) {
-    const ssize_t written = ::pwrite(image, reinterpret_cast<const void*>(at), pages.end - at, static_cast<off_t>(at));
+    const Range rest{at, pages.end};
+    const ssize_t written = ::pwrite(image, rest.address(), rest.bytes(), static_cast<off_t>(at));
     if (written <= 0) return false;
     at += static_cast<std::size_t>(written);
   }
@@ -101,7 +102,7 @@ std::vector<Range> find_candidates(const std::vector<Area>& areas, const PageMap
   std::vector<Range> candidates;
   for (const Area& area : areas) {
     if (is_image(area))
-      candidates.push_back(area);
+      candidates.push_back(area.range());
     else
       std::ranges::copy(map.find(area, [](const Page& page) { return page.is_file(); }), std::back_inserter(candidates));
   }
@@ -111,7 +112,8 @@ std::vector<Range> find_candidates(const std::vector<Area>& areas, const PageMap
 // A fault maps the pages around it too, but never beyond its mapping: every page becomes a mapping of its own.
 void fault_page_by_page(const std::vector<Range>& candidates) {
   for (const Range& range : candidates)
-    for (std::uintptr_t at = range.begin; at < range.end; at += 2 * kPageBytes) ::madvise(reinterpret_cast<void*>(at), kPageBytes, MADV_RANDOM);
+    for (std::uintptr_t at = range.begin; at < range.end; at += 2 * kPageBytes)
+      ::madvise(Range{at, at + kPageBytes}.address(), kPageBytes, MADV_RANDOM);
 }
 
 struct Kept {
@@ -119,8 +121,8 @@ struct Kept {
   std::vector<Range> pages;
 };
 
-void forget(std::uintptr_t begin, std::uintptr_t end) {
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+void forget(const Range& pages) {
+  if (pages.begin < pages.end) ::madvise(pages.address(), pages.bytes(), MADV_DONTNEED);
 }
 
 // What is not kept is unmapped; pages of our own, which no fault would bring back, are left alone. That must be looked at and done
@@ -131,19 +133,19 @@ void keep_only(const Kept& kept, const PageMap& map) {
     std::uintptr_t at = there.begin;
     for (const Range& pages : kept.pages) {
       if (pages.end <= at || pages.begin >= there.end) continue;
-      forget(at, pages.begin);
+      forget({at, pages.begin});
       at = pages.end;
     }
-    forget(at, there.end);
+    forget({at, there.end});
   };
   map.for_each(kept.area, [](const Page& page) { return page.is_file(); }, forget_around);
 }
 
 // One byte is written with itself, through the file that may write to memory that must not be written. Where even that is
 // forbidden the children fault.
-void let_fork_copy(std::uintptr_t address, int memory) {
-  const char same = *reinterpret_cast<const char*>(address);
-  [[maybe_unused]] const ssize_t written = ::pwrite(memory, &same, 1, static_cast<off_t>(address));
+void let_fork_copy(const Range& pages, int memory) {
+  const char same = *static_cast<const char*>(pages.address());
+  [[maybe_unused]] const ssize_t written = ::pwrite(memory, &same, 1, static_cast<off_t>(pages.begin));
 }
 
 }  // namespace
@@ -152,7 +154,7 @@ Result<void> forget_program_pages() {
   RELAY_TRY(const std::vector<Area> areas, read_areas());
   RELAY_TRY(const PageMap map, PageMap::open());
   for (const Area& area : areas)
-    if (is_refillable(area)) keep_only({area, {}}, map);
+    if (is_refillable(area)) keep_only({area.range(), {}}, map);
   return {};
 }
 
@@ -162,7 +164,7 @@ Result<void> move_into_image() {
   RELAY_TRY(const PageMap map, PageMap::open());
   std::vector<Move> moves;
   for (const Area& area : areas)
-    if (auto planned = plan_move(area, map)) moves.push_back(std::move(*planned));
+    if (auto planned = plan_move(area, map)) moves.push_back(*planned);
   for (const Move& planned : moves) (void)move(planned, map, image.get());
   if (::fcntl(image.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
     return fail(from_errno(errno, "seal the memory image"));
@@ -181,7 +183,7 @@ Result<void> keep_pages_that_runs_read(const std::function<Result<void>()>& tria
   std::vector<Kept> kept;
   const auto look = [&](const std::string& process) -> Result<void> {
     RELAY_TRY(const PageMap pages, PageMap::open(process));
-    for (const Area& area : areas) kept.push_back({area, pages.find(area, [](const Page& page) { return page.is_file(); })});
+    for (const Area& area : areas) kept.push_back({area.range(), pages.find(area, [](const Page& page) { return page.is_file(); })});
     return {};
   };
   RELAY_CHECK(watch_trial(careful_trial, look));
@@ -189,7 +191,7 @@ Result<void> keep_pages_that_runs_read(const std::function<Result<void>()>& tria
   for (Kept& area : kept) {
     if (count_pages(area.pages) < kFewPages) area.pages.clear();
     keep_only(area, map);
-    if (!area.pages.empty()) let_fork_copy(area.pages.front().begin, memory.get());
+    if (!area.pages.empty()) let_fork_copy(area.pages.front(), memory.get());
   }
   return {};
 }

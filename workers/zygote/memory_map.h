@@ -20,10 +20,11 @@ struct Range {
   std::uintptr_t end = 0;
 
   [[nodiscard]] std::size_t bytes() const { return end - begin; }
-  [[nodiscard]] void* address() const { return reinterpret_cast<void*>(begin); }
+  [[nodiscard]] void* address() const { return reinterpret_cast<void*>(begin); }  // NOLINT(performance-no-int-to-ptr): what /proc says is a number
 };
 
 struct Area : Range {
+  [[nodiscard]] const Range& range() const { return *this; }
   bool readable = false;
   bool writable = false;
   bool executable = false;
