@@ -214,6 +214,7 @@ void add_capsule_build(CLI::App& capsule, Options& options) {
 void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& name, const std::string& meaning, Command command) {
   CLI::App& app = *capsule.add_subcommand(name, meaning);
   command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
+  if (command == Command::capsule_run) app.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
   app.add_option("capsule", options.capsule, "A directory with capsule.json in it, or the name of a stored capsule")->required()->type_name("DIR|HASH");
   app.callback([&options, command] { options.command = command; });
 }

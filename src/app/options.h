@@ -36,7 +36,7 @@ struct Options {
   std::filesystem::path script;           // run
   std::optional<std::string> code;        // run: instead of a script
   std::string language;                   // run: js or py, instead of what the script's name says
-  bool yes = false;                       // run: confirm what has to be confirmed
+  bool yes = false;                       // run, capsule run: confirm what has to be confirmed
   std::vector<std::string> script_args;   // run, capsule run
 
   std::filesystem::path capsule;          // capsule inspect, verify, run: a directory or the hash of a stored one

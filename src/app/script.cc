@@ -58,9 +58,9 @@ Result<std::string> read_script(const fs::path& path) {
 
 Result<executors::Language> language_of(const Options& options) {
   const std::string extension = options.script.extension().string();
-  const bool from_stdin = options.script == "-" || options.code;
+  const bool has_no_name = options.script == "-" || options.code;
   if (options.language == "py" || (options.language.empty() && extension == ".py")) return executors::Language::py;
-  if (options.language == "js" || extension == ".js" || extension == ".mjs" || from_stdin) return executors::Language::js;
+  if (options.language == "js" || extension == ".js" || extension == ".mjs" || has_no_name) return executors::Language::js;
   return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is", options.script.string())));
 }
 

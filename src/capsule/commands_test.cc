@@ -6,15 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "base/digest.h"
-#include "capsule/scratch.h"
 #include "capsule/zip.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 namespace {
 
 class Commands : public ::testing::Test {
  protected:
-  Scratch scratch;
+  io::TestFolder scratch;
   std::ostringstream out, err;
   CapsuleReadOptions made{scratch.path() / "made", scratch.path() / "keys"};
 

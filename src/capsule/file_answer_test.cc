@@ -4,14 +4,14 @@
 
 #include "base/digest.h"
 #include "capsule/builder.h"
-#include "capsule/scratch.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 namespace {
 
 class Answer : public ::testing::Test {
  protected:
-  Scratch scratch;
+  io::TestFolder scratch;
   FakeClock clock;
   std::unique_ptr<CapsuleStore> store = *CapsuleStore::open(scratch.path(), clock);
   Capsule capsule = *CapsuleBuilder(std::make_shared<const KeyRing>(*KeyRing::in_memory()), {}).build({.code = "0123456789"});

@@ -7,7 +7,7 @@
 
 #include "capsule/loop_fixture.h"
 #include "capsule/npm_deps.h"
-#include "capsule/scratch.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 
@@ -54,7 +54,7 @@ class NpmFixture : public LoopFixture {
     return outcome->out + outcome->err;
   }
 
-  Scratch scratch;
+  io::TestFolder scratch;
   SystemClock clock;
 };
 

@@ -5,8 +5,8 @@
 #include "capsule/layer_cache.h"
 #include "capsule/loop_fixture.h"
 #include "capsule/packages.h"
-#include "capsule/scratch.h"
 #include "capsule/shelf.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 namespace {
@@ -23,7 +23,7 @@ class Prune : public LoopFixture {
   }
   bool there(const std::string& name) const { return fs::exists(root / name); }
 
-  Scratch scratch;
+  io::TestFolder scratch;
   SystemClock clock;
   fs::path root = scratch.path() / "shelf";
 };

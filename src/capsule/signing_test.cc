@@ -8,13 +8,13 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "capsule/disk.h"
-#include "capsule/scratch.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 namespace {
 
 TEST(Signing, KeysAreMadeOnceAndKeptPrivate) {
-  const Scratch scratch;
+  const io::TestFolder scratch;
   const auto first = KeyRing::open(scratch.path() / "deep" / "keys");
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_TRUE(first->is_new());
@@ -31,7 +31,7 @@ TEST(Signing, KeysAreMadeOnceAndKeptPrivate) {
 }
 
 TEST(Signing, ALostOrForeignPublicFileIsWrittenAgain) {
-  const Scratch scratch;
+  const io::TestFolder scratch;
   const auto first = KeyRing::open(scratch.path());
   ASSERT_TRUE(first);
   ASSERT_TRUE(replace_file(scratch.path() / "signing.pub", SigningKey::generate()->public_key().pem()));
@@ -41,7 +41,7 @@ TEST(Signing, ALostOrForeignPublicFileIsWrittenAgain) {
 }
 
 TEST(Signing, APrivateKeyThatOthersCanReadIsRefused) {
-  const Scratch scratch;
+  const io::TestFolder scratch;
   ASSERT_TRUE(KeyRing::open(scratch.path()));
   ASSERT_EQ(::chmod((scratch.path() / "signing.key").c_str(), 0640), 0);
   const auto ring = KeyRing::open(scratch.path());
@@ -50,14 +50,14 @@ TEST(Signing, APrivateKeyThatOthersCanReadIsRefused) {
 }
 
 TEST(Signing, AFileThatIsNoKeyIsAnErrorAndNotReplaced) {
-  const Scratch scratch;
+  const io::TestFolder scratch;
   ASSERT_TRUE(replace_file(scratch.path() / "signing.key", "hello"));
   EXPECT_FALSE(KeyRing::open(scratch.path()));
   EXPECT_EQ(*load_file(scratch.path() / "signing.key", 100), "hello");
 }
 
 TEST(Signing, RotatedKeysStillVerify) {
-  const Scratch scratch;
+  const io::TestFolder scratch;
   auto ring = KeyRing::open(scratch.path());
   ASSERT_TRUE(ring);
   const std::string old = sign_jws(ring->current(), "t", "payload");

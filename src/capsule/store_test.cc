@@ -9,8 +9,8 @@
 #include "base/digest.h"
 #include "capsule/builder.h"
 #include "capsule/disk.h"
-#include "capsule/scratch.h"
 #include "capsule/shelf.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 namespace {
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 class Store : public ::testing::Test {
  protected:
-  Scratch scratch;
+  io::TestFolder scratch;
   fs::path root = scratch.path() / "capsules";
   FakeClock clock;
   std::shared_ptr<const KeyRing> keys = std::make_shared<const KeyRing>(*KeyRing::in_memory());

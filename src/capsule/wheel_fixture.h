@@ -9,8 +9,8 @@
 #include "base/digest.h"
 #include "capsule/loop_fixture.h"
 #include "capsule/py_deps.h"
-#include "capsule/scratch.h"
 #include "io/child.h"
+#include "io/test_folder.h"
 
 namespace relay::capsule {
 
@@ -49,7 +49,7 @@ class IndexFixture : public LoopFixture {
   }
   std::string address(const std::string& path) { return fmt::format("http://127.0.0.1:{}/{}", port, path); }
 
-  Scratch scratch;
+  io::TestFolder scratch;
   std::optional<io::Child> server;
   std::string port;
   SystemClock clock;

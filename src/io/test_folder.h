@@ -13,10 +13,14 @@ class TestFolder {
     std::string name = (std::filesystem::temp_directory_path() / "relay-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
+  ~TestFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
 
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
 
  private:

@@ -1,7 +1,5 @@
-// TempDir: a directory for one test, deleted with everything in it at the end. Only tests include this.
+// TempDir: a test's folder, and what tests of files do in it.
 #pragma once
-
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,22 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "io/test_folder.h"
+
 namespace relay::vfs {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "relay-vfs-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] std::string path(std::string_view name = "") const { return name.empty() ? path_ : path_ + "/" + std::string(name); }
+  [[nodiscard]] std::string path(std::string_view name = "") const { return name.empty() ? folder_.path().string() : (folder_ / name).string(); }
   void write(std::string_view name, std::string_view content) const {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
     std::ofstream(path(name), std::ios::binary) << content;
@@ -38,7 +27,7 @@ class TempDir {
   [[nodiscard]] bool exists(std::string_view name) const { return std::filesystem::exists(std::filesystem::symlink_status(path(name))); }
 
  private:
-  std::string path_;
+  io::TestFolder folder_;
 };
 
 }  // namespace relay::vfs

@@ -89,6 +89,14 @@ test("a capsule's own policy holds, and this configuration can only narrow it", 
   assert.equal(narrowed.code, 124, narrowed.stderr);
 });
 
+test('a capsule whose run a rule wants confirmed runs with --yes, and says so without it', async (t) => {
+  const { capsule } = await build(t, { source: 'console.log("ran")', config: { policy: { rules: [{ tool: 'run_js', effect: 'confirm' }] } } });
+  const asked = await capsule('run', 'made');
+  assert.deepEqual([asked.code, asked.stdout], [126, '']);
+  assert.match(asked.stderr, /repeat the command with --yes/);
+  assert.equal((await capsule('run', '--yes', 'made')).stdout, 'ran\n');
+});
+
 test('what cannot be done exits 2 and says why', async (t) => {
   const { cwd, capsule } = await build(t);
   mkdirSync(join(cwd, 'empty'));

@@ -27,7 +27,7 @@ Result<std::size_t> allow_fork_of_all_pages() {
   std::vector<Range> marked;
   Range range;
   for (std::string line; std::getline(smaps, line);) {
-    if (const std::optional<Area> begun = parse_area(line)) range = *begun;
+    if (const std::optional<Area> begun = parse_area(line)) range = begun->range();
     if (line.starts_with("VmFlags:") && is_marked(line + ' ')) marked.push_back(range);
   }
   for (const Range& mapping : marked)

@@ -28,8 +28,8 @@ constexpr unsigned MFD_EXEC = 0x10;
 
 constexpr const char* kImageName = "relay-image";
 constexpr off_t kImageBytes = off_t{1} << 47;  // an area lies at its own address, so that neighbours stay one mapping
-constexpr std::size_t kFewestPages = 16;       // a mapping more is dearer than the entries of fewer
-constexpr std::size_t kFewPages = 4;           // a fault brings as many
+constexpr std::size_t kFewestToMove = 16;      // a mapping more is dearer than the entries of fewer
+constexpr std::size_t kFewestToKeep = 4;       // a fault brings as many
 
 struct Move {
   Range area;
@@ -55,7 +55,7 @@ std::optional<Move> plan_move(const Area& area, const PageMap& map) {
   if (!area.is_private || !area.readable || is_special(area) || (area.has_file && area.writable) || area.bytes() >= kLargeArea) return std::nullopt;
   if (!map.find(area, [](const Page& page) { return page.is_file(); }).empty()) return std::nullopt;
   const std::vector<Range> pages = map.find(area, [](const Page& page) { return page.is_there(); });
-  if (count_pages(pages) < kFewestPages) return std::nullopt;
+  if (count_pages(pages) < kFewestToMove) return std::nullopt;
   if (area.has_file && count_pages(pages) != area.bytes() / kPageBytes) return std::nullopt;
   return Move{{pages.front().begin, pages.back().end}, protection_of(area)};
 }
@@ -189,7 +189,7 @@ Result<void> keep_pages_that_runs_read(const std::function<Result<void>()>& tria
   RELAY_CHECK(watch_trial(careful_trial, look));
   const Fd memory(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
   for (Kept& area : kept) {
-    if (count_pages(area.pages) < kFewPages) area.pages.clear();
+    if (count_pages(area.pages) < kFewestToKeep) area.pages.clear();
     keep_only(area, map);
     if (!area.pages.empty()) let_fork_copy(area.pages.front(), memory.get());
   }
