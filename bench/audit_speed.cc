@@ -1,4 +1,5 @@
-// What a record costs: deciding, building it on the loop, chaining it on the writer thread, verifying it afterwards.
+// What a record costs: deciding, building it on the loop, chaining it on the writer thread, verifying it
+// afterwards.
 //   relay-bench-audit      prints one JSON object: nanoseconds per call, and records verified per second
 #include <chrono>
 #include <cstdio>
@@ -29,7 +30,8 @@ template <class Body>
 double nanoseconds_each(Body body) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < kRecords; ++i) body();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / kRecords;
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() /
+         kRecords;
 }
 
 }  // namespace
@@ -42,11 +44,18 @@ int main() {
   const auto outcome = authority::make_outcome(authority::Ending::ok, "x", 0);
   std::size_t sink = 0;
   const double decide = nanoseconds_each([&] { sink += engine.decide(grant.call()).ladder.size(); });
-  const double hash = nanoseconds_each([&] { sink += authority::make_outcome(authority::Ending::ok, "a short output", 0).output_bytes; });
-  const double build = nanoseconds_each([&] { sink += audit::make_end(clock.wall(), grant.call(), grant.decision(), outcome).text().size(); });
+  const double hash = nanoseconds_each(
+      [&] { sink += authority::make_outcome(authority::Ending::ok, "a short output", 0).output_bytes; });
+  const double build = nanoseconds_each(
+      [&] { sink += audit::make_end(clock.wall(), grant.call(), grant.decision(), outcome).text().size(); });
   std::string log;
   audit::ChainPoint point;
-  const double chain = nanoseconds_each([&] { audit::append_chained(log, audit::make_end(clock.wall(), grant.call(), grant.decision(), outcome), point); }) - build;
+  const double chain =
+      nanoseconds_each([&] {
+        audit::append_chained(log, audit::make_end(clock.wall(), grant.call(), grant.decision(), outcome),
+                              point);
+      }) -
+      build;
   audit::ChainVerifier verifier;
   std::string_view rest = log;
   const double verify = nanoseconds_each([&] {
@@ -55,7 +64,9 @@ int main() {
     rest.remove_prefix(end + 1);
   });
   if (!verifier.finish() || verifier.records() != kRecords || sink == 0) return 1;
-  std::printf("{\"decide_ns\": %.0f, \"hash_output_ns\": %.0f, \"build_record_ns\": %.0f, \"chain_record_ns\": %.0f, \"verify_records_per_s\": %.0f}\n",
-              decide, hash, build, chain, 1e9 / verify);
+  std::printf(
+      "{\"decide_ns\": %.0f, \"hash_output_ns\": %.0f, \"build_record_ns\": %.0f, \"chain_record_ns\": %.0f, "
+      "\"verify_records_per_s\": %.0f}\n",
+      decide, hash, build, chain, 1e9 / verify);
   return 0;
 }

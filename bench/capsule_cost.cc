@@ -1,5 +1,5 @@
-// What a capsule of plain code costs, in microseconds: building it (new code each time, and the same again), verifying
-// it, and finding a layer of dependencies that is in memory. Prints one JSON line.
+// What a capsule of plain code costs, in microseconds: building it (new code each time, and the same again),
+// verifying it, and finding a layer of dependencies that is in memory. Prints one JSON line.
 #include <chrono>
 #include <cstdio>
 
@@ -25,15 +25,21 @@ int main() {
   const auto keys = std::make_shared<const KeyRing>(*KeyRing::in_memory());
   CapsuleBuilder builder(keys, {});
   const std::string padding(2000, ' ');
-  const relay::json::object policy{{"network", relay::json::object{{"allowedDomains", relay::json::array{"*.example.org"}}}},
-                                   {"limits", relay::json::object{{"timeoutMs", 60000}}}};
-  const auto build = [&](const std::string& code) { return *builder.build({.code = code, .policy = policy}); };
+  const relay::json::object policy{
+      {"network", relay::json::object{{"allowedDomains", relay::json::array{"*.example.org"}}}},
+      {"limits", relay::json::object{{"timeoutMs", 60000}}}};
+  const auto build = [&](const std::string& code) {
+    return *builder.build({.code = code, .policy = policy});
+  };
   constexpr int kTimes = 2000;
-  const double fresh = microseconds_each(kTimes, [&](int i) { build(fmt::format("console.log({}){}", i, padding)); });
+  const double fresh =
+      microseconds_each(kTimes, [&](int i) { build(fmt::format("console.log({}){}", i, padding)); });
   const double again = microseconds_each(kTimes, [&](int) { build("console.log(1)" + padding); });
   const Capsule capsule = build("console.log(1)" + padding);
-  const double signing = microseconds_each(kTimes, [&](int) { sign_jws(keys->current(), relay::kCapsuleJwsType, capsule.text); });
+  const double signing = microseconds_each(
+      kTimes, [&](int) { sign_jws(keys->current(), relay::kCapsuleJwsType, capsule.text); });
   const double verifying = microseconds_each(kTimes, [&](int) { (void)verify(*keys, capsule).has_value(); });
-  fmt::print("{{\"buildNewUs\":{:.1f},\"buildAgainUs\":{:.1f},\"signUs\":{:.1f},\"verifyUs\":{:.1f}}}\n", fresh, again, signing, verifying);
+  fmt::print("{{\"buildNewUs\":{:.1f},\"buildAgainUs\":{:.1f},\"signUs\":{:.1f},\"verifyUs\":{:.1f}}}\n",
+             fresh, again, signing, verifying);
   return 0;
 }

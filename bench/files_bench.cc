@@ -1,4 +1,5 @@
-// relay-bench-files: what a guest's file calls cost inside relay, beside the bare system calls that they stand for.
+// relay-bench-files: what a guest's file calls cost inside relay, beside the bare system calls that they
+// stand for.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,13 +59,20 @@ int main() {
     std::printf("%-28s %13s %13s %8s\n", "call", "relay", "bare", "ratio");
     row("fs.stat", microseconds_each(50'000, [&] { call("fs.stat", R"({"path":"/tmp/file"})"); }),
         microseconds_each(50'000, [&] { (void)std::filesystem::file_size(host); }));
-    row("fs.read 100 bytes", microseconds_each(50'000, [&] { call("fs.read", R"({"path":"/tmp/file","offset":4096,"length":100})"); }),
+    row("fs.read 100 bytes",
+        microseconds_each(50'000,
+                          [&] { call("fs.read", R"({"path":"/tmp/file","offset":4096,"length":100})"); }),
         microseconds_each(50'000, [&] { bare_read(host, small); }));
-    row("fs.read 1 MiB", microseconds_each(1'000, [&] { call("fs.read", R"({"path":"/tmp/file","offset":0,"length":1048576})"); }),
+    row("fs.read 1 MiB",
+        microseconds_each(1'000,
+                          [&] { call("fs.read", R"({"path":"/tmp/file","offset":0,"length":1048576})"); }),
         microseconds_each(1'000, [&] { bare_read(host, large); }));
-    row("fs.write 100 bytes at", microseconds_each(50'000, [&] { call("fs.write", R"({"path":"/tmp/file","mode":"at","offset":0})", small); }),
+    row("fs.write 100 bytes at",
+        microseconds_each(50'000,
+                          [&] { call("fs.write", R"({"path":"/tmp/file","mode":"at","offset":0})", small); }),
         microseconds_each(50'000, [&] { bare_write(host, small); }));
-    row("fs.write 1 MiB overwrite", microseconds_each(300, [&] { call("fs.write", R"({"path":"/tmp/new","mode":"overwrite"})", large); }),
+    row("fs.write 1 MiB overwrite",
+        microseconds_each(300, [&] { call("fs.write", R"({"path":"/tmp/new","mode":"overwrite"})", large); }),
         microseconds_each(300, [&] { bare_write(state + "/bare", large); }));
   }
   std::filesystem::remove_all(state);

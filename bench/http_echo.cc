@@ -11,7 +11,8 @@
 namespace {
 
 relay::io::Task<void> answer(relay::net::Exchange& exchange) {
-  relay::net::HttpResponse response = relay::net::json_response(200, R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  relay::net::HttpResponse response =
+      relay::net::json_response(200, R"({"jsonrpc":"2.0","id":1,"result":{}})");
   co_return co_await exchange.respond(std::move(response));
 }
 

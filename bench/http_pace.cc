@@ -1,5 +1,5 @@
-// One client that is in no hurry: sends the same HTTP request again and again over one connection, with a pause before each,
-// so that what is measured is the latency of a server that has nothing else to do.
+// One client that is in no hurry: sends the same HTTP request again and again over one connection, with a
+// pause before each, so that what is measured is the latency of a server that has nothing else to do.
 //   relay-bench-pace --port P --count N --pause MS --expect TEXT < REQUEST
 // REQUEST is the whole request as it goes over the wire. Prints one JSON object with microseconds.
 #include <arpa/inet.h>
@@ -71,7 +71,8 @@ std::size_t answer_bytes(const std::string& got) {
 }
 
 std::string ask(int fd, const std::string& request) {
-  if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) die("the request was not taken whole");
+  if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
+    die("the request was not taken whole");
   std::string got;
   for (std::size_t wanted = 0; wanted == 0 || got.size() < wanted; wanted = answer_bytes(got)) {
     char piece[65536];
@@ -102,7 +103,11 @@ int main(int argc, char** argv) {
   }
   ::close(fd);
   std::ranges::sort(times);
-  const auto quantile = [&times](double q) { return times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1))]; };
-  std::printf(R"({"p50":%.1f,"p90":%.1f,"p99":%.1f,"min":%.1f})" "\n", quantile(0.5), quantile(0.9), quantile(0.99), times.front());
+  const auto quantile = [&times](double q) {
+    return times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1))];
+  };
+  std::printf(R"({"p50":%.1f,"p90":%.1f,"p99":%.1f,"min":%.1f})"
+              "\n",
+              quantile(0.5), quantile(0.9), quantile(0.99), times.front());
   return 0;
 }

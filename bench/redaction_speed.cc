@@ -35,10 +35,14 @@ double megabytes_per_second(const std::string& text) {
 }  // namespace
 
 int main() {
-  const double prose = megabytes_per_second(repeated("The quick brown fox jumps over the lazy dog, and nobody minds. "));
-  const double code = megabytes_per_second(repeated("const total = items.map((item) => item.price * 2).filter(Boolean); // key=value\n"));
-  const double secrets = megabytes_per_second(repeated("password=hunter2 AKIAIOSFODNN7EXAMPLE https://user:pass@host/ Bearer abcdefghijklmnop.qrstuv\n"));
+  const double prose =
+      megabytes_per_second(repeated("The quick brown fox jumps over the lazy dog, and nobody minds. "));
+  const double code = megabytes_per_second(
+      repeated("const total = items.map((item) => item.price * 2).filter(Boolean); // key=value\n"));
+  const double secrets = megabytes_per_second(repeated(
+      "password=hunter2 AKIAIOSFODNN7EXAMPLE https://user:pass@host/ Bearer abcdefghijklmnop.qrstuv\n"));
   const double letters = megabytes_per_second(std::string(kBytes, 'a'));
-  std::printf("{\"prose\":%.1f,\"code\":%.1f,\"secrets\":%.1f,\"one endless word\":%.1f}\n", prose, code, secrets, letters);
+  std::printf("{\"prose\":%.1f,\"code\":%.1f,\"secrets\":%.1f,\"one endless word\":%.1f}\n", prose, code,
+              secrets, letters);
   return 0;
 }

@@ -1,5 +1,6 @@
-// search_bench DIR PATTERN [-i] [-F] [--runs N]: searches a directory as the search tool does and prints every match as
-// path:line:column:text, the form of `rg -n --column --no-heading`, so that bench/search.py can compare the two.
+// search_bench DIR PATTERN [-i] [-F] [--runs N]: searches a directory as the search tool does and prints
+// every match as path:line:column:text, the form of `rg -n --column --no-heading`, so that bench/search.py
+// can compare the two.
 #include <unistd.h>
 
 #include <cstdio>
@@ -81,7 +82,8 @@ int main(int count, char** words) {
     const auto result = searcher.search_packed(tree, arguments.request);
     if (!result) return std::fprintf(stderr, "%s\n", result.error().message.c_str()), 1;
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    if (arguments.runs > 1) std::fprintf(stderr, "%.1f ms, %zu matches\n", took.count(), static_cast<std::size_t>(result->total));
+    if (arguments.runs > 1)
+      std::fprintf(stderr, "%.1f ms, %zu matches\n", took.count(), static_cast<std::size_t>(result->total));
     if (run == 0) print(*result, arguments.directory);
   }
   return 0;

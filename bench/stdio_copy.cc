@@ -1,4 +1,5 @@
-// Starts a program and copies bytes between it and its own standard streams: what any process in between costs, whatever it does.
+// Starts a program and copies bytes between it and its own standard streams: what any process in between
+// costs, whatever it does.
 #include <poll.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ bool copy(int from, int to) {
 int main(int argc, char** argv) {
   int to_child[2];
   int from_child[2];
-  if (argc < 2 || ::pipe(to_child) != 0 || ::pipe(from_child) != 0) return std::fprintf(stderr, "usage: relay-bench-copy PROGRAM [ARGUMENT...]\n"), 2;
+  if (argc < 2 || ::pipe(to_child) != 0 || ::pipe(from_child) != 0)
+    return std::fprintf(stderr, "usage: relay-bench-copy PROGRAM [ARGUMENT...]\n"), 2;
   if (::fork() == 0) {
     ::dup2(to_child[0], STDIN_FILENO);
     ::dup2(from_child[1], STDOUT_FILENO);

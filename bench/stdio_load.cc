@@ -1,4 +1,5 @@
-// Drives an MCP server over stdio for a while: tools/call with a window of calls in flight, every answer checked.
+// Drives an MCP server over stdio for a while: tools/call with a window of calls in flight, every answer
+// checked.
 //   relay-bench-stdio --era legacy|modern --tool NAME --expect TEXT --seconds S --window W -- COMMAND ARGS...
 // Prints one JSON object: calls per second, p50 and p99 in microseconds, the server's resident megabytes.
 #include <poll.h>
@@ -51,7 +52,8 @@ Plan parse_plan(int argc, char** argv) {
     if (flag == "--seconds") plan.seconds = std::atof(value);
     if (flag == "--window") plan.window = std::atoi(value);
   }
-  if (!plan.command || plan.tool.empty()) die("usage: --era E --tool T --expect X --seconds S --window W -- COMMAND...");
+  if (!plan.command || plan.tool.empty())
+    die("usage: --era E --tool T --expect X --seconds S --window W -- COMMAND...");
   return plan;
 }
 
@@ -137,20 +139,26 @@ constexpr std::string_view kModernMeta =
     R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}})";
 
 std::string call_line(const Plan& plan, int id) {
-  std::string line = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" + plan.tool + R"(","arguments":{})";
+  std::string line = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+                     R"(,"method":"tools/call","params":{"name":")" + plan.tool + R"(","arguments":{})";
   if (plan.modern) line += kModernMeta;
   return line + "}}\n";
 }
 
 void shake_hands(const Plan& plan, Server& server) {
   if (plan.modern) {
-    server.send(R"({"jsonrpc":"2.0","id":"hello","method":"server/discover","params":{)" + std::string(kModernMeta.substr(1)) + "}}\n");
+    server.send(R"({"jsonrpc":"2.0","id":"hello","method":"server/discover","params":{)" +
+                std::string(kModernMeta.substr(1)) + "}}\n");
   } else {
-    server.send(R"({"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}})" "\n");
+    server.send(
+        R"({"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}})"
+        "\n");
   }
   const std::string_view answer = server.receive();
   if (answer.find("\"result\"") == std::string_view::npos) die("refused: " + std::string(answer));
-  if (!plan.modern) server.send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})" "\n");
+  if (!plan.modern)
+    server.send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"
+                "\n");
 }
 
 int find_id(std::string_view line) {
@@ -174,9 +182,11 @@ std::vector<double> drive(const Plan& plan, Server& server, std::chrono::duratio
     const std::string_view line = server.receive();
     const int id = find_id(line);
     if (id < 0) continue;  // a notification
-    if (id >= static_cast<int>(sent.size()) || line.find(plan.expect) == std::string_view::npos) die("wrong answer: " + std::string(line.substr(0, 400)));
+    if (id >= static_cast<int>(sent.size()) || line.find(plan.expect) == std::string_view::npos)
+      die("wrong answer: " + std::string(line.substr(0, 400)));
     const auto now = Clock::now();
-    micros.push_back(std::chrono::duration<double, std::micro>(now - sent[static_cast<std::size_t>(id)]).count());
+    micros.push_back(
+        std::chrono::duration<double, std::micro>(now - sent[static_cast<std::size_t>(id)]).count());
     if (now < end) send_one();
   }
   return micros;
@@ -194,7 +204,10 @@ int main(int argc, char** argv) {
   std::vector<double> micros = drive(plan, server, std::chrono::duration<double>(plan.seconds));
   const double seconds = std::chrono::duration<double>(Clock::now() - from).count();
   std::ranges::sort(micros);
-  const auto at = [&](double q) { return micros[static_cast<std::size_t>(q * static_cast<double>(micros.size() - 1))]; };
-  std::printf("{\"rps\":%.1f,\"p50\":%.1f,\"p99\":%.1f,\"rssMb\":%.1f}\n", static_cast<double>(micros.size()) / seconds, at(0.5), at(0.99), server.resident_mb());
+  const auto at = [&](double q) {
+    return micros[static_cast<std::size_t>(q * static_cast<double>(micros.size() - 1))];
+  };
+  std::printf("{\"rps\":%.1f,\"p50\":%.1f,\"p99\":%.1f,\"rssMb\":%.1f}\n",
+              static_cast<double>(micros.size()) / seconds, at(0.5), at(0.99), server.resident_mb());
   return 0;
 }

@@ -18,5 +18,5 @@
 #include <variant>
 #include <vector>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>

@@ -23,8 +23,18 @@ bool is_set(const char* name) {
 // What a desktop program needs to find the user's session; nothing else is passed on.
 std::map<std::string, std::string> desktop_environment() {
   std::map<std::string, std::string> environment;
-  constexpr std::array kNames = {"PATH", "HOME", "USER", "LANG", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
-                                 "XDG_CURRENT_DESKTOP", "XDG_DATA_DIRS", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
+  constexpr std::array kNames = {"PATH",
+                                 "HOME",
+                                 "USER",
+                                 "LANG",
+                                 "DISPLAY",
+                                 "WAYLAND_DISPLAY",
+                                 "XAUTHORITY",
+                                 "XDG_RUNTIME_DIR",
+                                 "XDG_CURRENT_DESKTOP",
+                                 "XDG_DATA_DIRS",
+                                 "DBUS_SESSION_BUS_ADDRESS",
+                                 "BROWSER"};
   for (const char* name : kNames)
     if (is_set(name)) environment.emplace(name, std::getenv(name));
   return environment;
@@ -43,7 +53,12 @@ bool can_open_browser() {
 }
 
 Result<void> open_browser(const io::Executor& executor, const std::string& url) {
-  const io::ChildSpec spec{.program = kOpener, .args = {url}, .environment = desktop_environment(), .in = io::Stdio::null, .out = io::Stdio::null, .err = io::Stdio::null};
+  const io::ChildSpec spec{.program = kOpener,
+                           .args = {url},
+                           .environment = desktop_environment(),
+                           .in = io::Stdio::null,
+                           .out = io::Stdio::null,
+                           .err = io::Stdio::null};
   RELAY_TRY(io::Child child, io::Child::spawn(executor, spec));
   io::spawn(executor, see_off(std::move(child)), "browser");
   return {};

@@ -2,8 +2,8 @@
 
 #include <iostream>
 
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
 
 #include "app/package_options.h"
 #include "io/spawn.h"
@@ -22,7 +22,8 @@ Result<std::map<std::string, std::string>> variables(const std::vector<std::stri
   std::map<std::string, std::string> env;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) return fail(invalid(fmt::format("--env {}: write NAME=VALUE", text)));
+    if (equals == std::string::npos || equals == 0)
+      return fail(invalid(fmt::format("--env {}: write NAME=VALUE", text)));
     env[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return env;
@@ -35,7 +36,8 @@ void report_progress(std::string_view phase, std::chrono::milliseconds elapsed) 
 // One resolution, on a loop of its own.
 class Resolution {
  public:
-  Resolution(const Config& config, const Options& options, const tools::RunPolicy& policy) : config_(config), options_(options), policy_(policy) {}
+  Resolution(const Config& config, const Options& options, const tools::RunPolicy& policy)
+      : config_(config), options_(options), policy_(policy) {}
 
   Result<std::optional<capsule::DepsLayer>> run(capsule::Language language, const std::string& code) {
     Result<std::optional<capsule::DepsLayer>> layer = fail(cancelled());
@@ -53,10 +55,12 @@ class Resolution {
   io::Task<std::optional<capsule::DepsLayer>> resolve(capsule::Language language, std::string code) {
     RELAY_CO_TRY(capsule::PackageOptions options, package_options(config_));
     RELAY_CO_TRY(const auto packages, capsule::Packages::make(std::move(options), pool_, clock_));
-    const auto fetch = fetch::GuardedFetch::make(loop_.get_executor(), *http_, fetch::rules_from(policy_.network), {});
+    const auto fetch =
+        fetch::GuardedFetch::make(loop_.get_executor(), *http_, fetch::rules_from(policy_.network), {});
     const auto network = std::make_shared<tools::GuardedNetwork>(loop_.get_executor(), fetch);
     auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
-    co_return co_await packages->resolve(language, package_block(options_, language), code, std::move(fetch_wheel), report_progress);
+    co_return co_await packages->resolve(language, package_block(options_, language), code,
+                                         std::move(fetch_wheel), report_progress);
   }
 
   const Config& config_;
@@ -69,7 +73,11 @@ class Resolution {
 };
 
 Result<capsule::CapsuleBuildOptions> build_options(const Config& config, const Options& options) {
-  capsule::CapsuleBuildOptions build{.source = options.script, .output = options.output, .keys = config.signing_key_path, .argv = options.script_args, .cwd = options.capsule_cwd};
+  capsule::CapsuleBuildOptions build{.source = options.script,
+                                     .output = options.output,
+                                     .keys = config.signing_key_path,
+                                     .argv = options.script_args,
+                                     .cwd = options.capsule_cwd};
   RELAY_TRY(build.env, variables(options.capsule_env));
   RELAY_TRY(const tools::RunPolicy policy, tools::read_run_policy(config.policy));
   build.policy = policy.to_json();
@@ -101,7 +109,8 @@ capsule::CapsuleReadOptions capsule_to_read(const Config& config, const fs::path
 int run_capsule_command(const Config& config, const Options& options) {
   if (options.command == Command::capsule_build) return run_build(config, options);
   const capsule::CapsuleReadOptions read = capsule_to_read(config, options.capsule);
-  if (options.command == Command::capsule_inspect) return capsule::run_capsule_inspect(read, std::cout, std::cerr);
+  if (options.command == Command::capsule_inspect)
+    return capsule::run_capsule_inspect(read, std::cout, std::cerr);
   return capsule::run_capsule_verify(read, std::cout, std::cerr);
 }
 

@@ -1,10 +1,10 @@
 // The command line. CLI11 is a heavy header: it is included here, in mcp_cli.cc, and nowhere else.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <span>
 
 #include "app/config_check.h"
@@ -21,21 +21,34 @@ std::string version_text() {
 }
 
 // Flags that stand for a configuration key.
-CLI::Option* add_text(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning) {
-  return app.add_option_function<std::string>(flag, [&options, key](const std::string& value) { set_path(options.sources.flags, key, json::value(value)); }, meaning);
+CLI::Option* add_text(CLI::App& app, Options& options, const std::string& flag, std::string_view key,
+                      const std::string& meaning) {
+  return app.add_option_function<std::string>(
+      flag,
+      [&options, key](const std::string& value) { set_path(options.sources.flags, key, json::value(value)); },
+      meaning);
 }
 
-void add_choice(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning, std::vector<std::string> choices) {
+void add_choice(CLI::App& app, Options& options, const std::string& flag, std::string_view key,
+                const std::string& meaning, std::vector<std::string> choices) {
   add_text(app, options, flag, key, meaning)->check(CLI::IsMember(std::move(choices)));
 }
 
-void add_number(CLI::App& app, Options& options, const std::string& flag, std::string_view key, const std::string& meaning) {
-  app.add_option_function<std::int64_t>(flag, [&options, key](const std::int64_t& value) { set_path(options.sources.flags, key, json::value(value)); }, meaning)
+void add_number(CLI::App& app, Options& options, const std::string& flag, std::string_view key,
+                const std::string& meaning) {
+  app.add_option_function<std::int64_t>(
+         flag,
+         [&options, key](const std::int64_t& value) {
+           set_path(options.sources.flags, key, json::value(value));
+         },
+         meaning)
       ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
 }
 
-void add_switch(CLI::App& app, Options& options, const std::string& flag, std::string_view key, bool value, const std::string& meaning) {
-  app.add_flag_callback(flag, [&options, key, value] { set_path(options.sources.flags, key, value); }, meaning);
+void add_switch(CLI::App& app, Options& options, const std::string& flag, std::string_view key, bool value,
+                const std::string& meaning) {
+  app.add_flag_callback(
+      flag, [&options, key, value] { set_path(options.sources.flags, key, value); }, meaning);
 }
 
 void add_config(CLI::App& app, Options& options) {
@@ -76,15 +89,19 @@ void add_world(CLI::App& app, Options& options) {
          "A toolset to offer, instead of the configured ones. May be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  add_choice(app, options, "--policy", "policy/mode", "What is allowed at all", {"open", "guarded", "readonly"});
-  add_number(app, options, "--timeout", "policy/limits/timeoutMs", "Wall clock limit of a run, in milliseconds");
+  add_choice(app, options, "--policy", "policy/mode", "What is allowed at all",
+             {"open", "guarded", "readonly"});
+  add_number(app, options, "--timeout", "policy/limits/timeoutMs",
+             "Wall clock limit of a run, in milliseconds");
   add_number(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
   add_number(app, options, "--max-stdout", "policy/limits/stdoutBytes", "Output limit of a run, in bytes");
-  add_choice(app, options, "--log-level", "log/level", "What is worth a line", {"debug", "info", "warn", "error"});
+  add_choice(app, options, "--log-level", "log/level", "What is worth a line",
+             {"debug", "info", "warn", "error"});
 }
 
 void add_sourcemaps(CLI::App& app, Options& options) {
-  add_switch(app, options, "--sourcemaps", "npm/sourcemaps", true, "Stack traces through npm packages name their own files and lines");
+  add_switch(app, options, "--sourcemaps", "npm/sourcemaps", true,
+             "Stack traces through npm packages name their own files and lines");
 }
 
 void add_serve(CLI::App& root, Options& options) {
@@ -93,7 +110,8 @@ void add_serve(CLI::App& root, Options& options) {
   add_world(app, options);
   add_number(app, options, "-p,--port", "server/port", "Port (default 7800; 0 lets the kernel choose)");
   add_text(app, options, "--bind", "server/bind", "Address (default 127.0.0.1)");
-  add_choice(app, options, "--auth", "auth/mode", "Who may call: everybody, or whoever has the token", {"none", "token"});
+  add_choice(app, options, "--auth", "auth/mode", "Who may call: everybody, or whoever has the token",
+             {"none", "token"});
   add_text(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
   add_text(app, options, "--tls-key", "server/tlsKey", "PEM private key");
   add_sourcemaps(app, options);
@@ -102,7 +120,8 @@ void add_serve(CLI::App& root, Options& options) {
 }
 
 void add_simple(CLI::App& root, Options& options) {
-  CLI::App& init = *root.add_subcommand("init", "Write a commented relay.config.json (never over an existing one)");
+  CLI::App& init =
+      *root.add_subcommand("init", "Write a commented relay.config.json (never over an existing one)");
   init.add_option("--dir", options.directory, "Where to write it")->type_name("DIR");
   init.callback([&options] { options.command = Command::init; });
 
@@ -111,41 +130,52 @@ void add_simple(CLI::App& root, Options& options) {
   add_sourcemaps(stdio, options);
   stdio.callback([&options] { options.command = Command::stdio; });
 
-  CLI::App& check = *root.add_subcommand("check-config", "Say everything that is wrong with the configuration");
+  CLI::App& check =
+      *root.add_subcommand("check-config", "Say everything that is wrong with the configuration");
   add_config(check, options);
   check.add_flag("--schema", options.print_schema, "Print the JSON Schema instead");
   check.callback([&options] { options.command = Command::check_config; });
 
-  CLI::App& doctor = *root.add_subcommand("doctor", "Which walls stand, which programs and runtimes are there");
+  CLI::App& doctor =
+      *root.add_subcommand("doctor", "Which walls stand, which programs and runtimes are there");
   add_config(doctor, options);
   doctor.add_flag("--json", options.json, "As JSON");
   doctor.callback([&options] { options.command = Command::doctor; });
 }
 
 void add_packages(CLI::App& app, Options& options) {
-  const auto add = [&app](const char* name, std::vector<std::string>& list, const char* what, const char* type) {
+  const auto add = [&app](const char* name, std::vector<std::string>& list, const char* what,
+                          const char* type) {
     app.add_option(name, list, what)->type_name(type)->allow_extra_args(false);
   };
-  add("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated", "NAME[@RANGE]");
-  add("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated", "REQUIREMENT");
-  add("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated", "URL");
+  add("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated",
+      "NAME[@RANGE]");
+  add("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated",
+      "REQUIREMENT");
+  add("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated",
+      "URL");
 }
 
 void add_run(CLI::App& root, Options& options) {
   CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
   add_world(run, options);
   add_sourcemaps(run, options);
-  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")->type_name("FILE");
+  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")
+      ->type_name("FILE");
   run.add_option("-e,--eval", options.code, "Run this instead of a file")->type_name("CODE");
-  run.add_option("-l,--language", options.language, "js or py (default: by the file's name; js for stdin and --eval)")
+  run.add_option("-l,--language", options.language,
+                 "js or py (default: by the file's name; js for stdin and --eval)")
       ->check(CLI::IsMember({"js", "py"}));
   add_packages(run, options);
   run.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
-  run.footer("What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on the command line, 124 time limit, 126 policy, 137 memory.");
+  run.footer(
+      "What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on "
+      "the command line, 124 time limit, 126 policy, 137 memory.");
   run.callback([&options] { options.command = Command::run; });
 }
 
-// What follows the script is the script's own, whatever it looks like: `relay run a.js --help` asks a.js. Gives how many words are ours.
+// What follows the script is the script's own, whatever it looks like: `relay run a.js --help` asks a.js.
+// Gives how many words are ours.
 int take_script_args(const CLI::App& root, int argc, char** argv, Options& options) {
   if (argc < 2 || std::string_view(argv[1]) != "run") return argc;
   const CLI::App& run = *root.get_subcommand("run");
@@ -169,7 +199,8 @@ void add_audit(CLI::App& root, Options& options) {
   CLI::App& verify = *audit.add_subcommand("verify", "Check the hash chain; exit 2 when it is broken");
   add_config(verify, options);
   verify.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
-  verify.add_flag("--segment", options.segment, "The file is a piece of a longer log: do not ask for its beginning");
+  verify.add_flag("--segment", options.segment,
+                  "The file is a piece of a longer log: do not ask for its beginning");
   verify.add_flag("--json", options.json, "As JSON");
   verify.callback([&options] { options.command = Command::audit_verify; });
   CLI::App& tail = *audit.add_subcommand("tail", "Show the last calls");
@@ -182,8 +213,12 @@ void add_audit(CLI::App& root, Options& options) {
   tail.callback([&options] { options.command = Command::audit_tail; });
   CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
   add_config(explain, options);
-  explain.add_option("request-id", options.request_id, "The request id, from the audit log; its beginning is enough")->required();
-  explain.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  explain
+      .add_option("request-id", options.request_id,
+                  "The request id, from the audit log; its beginning is enough")
+      ->required();
+  explain.add_option("--path", options.audit_path, "The log (default: the configured one)")
+      ->type_name("FILE");
   explain.callback([&options] { options.command = Command::explain; });
 }
 
@@ -199,33 +234,51 @@ void add_keys(CLI::App& root, Options& options) {
 }
 
 void add_capsule_build(CLI::App& capsule, Options& options) {
-  CLI::App& build = *capsule.add_subcommand("build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
+  CLI::App& build = *capsule.add_subcommand(
+      "build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
   add_config(build, options);
   add_sourcemaps(build, options);
   build.add_option("script", options.script, "file.js, file.mjs or file.py")->required()->type_name("FILE");
-  build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")->type_name("DIR");
+  build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")
+      ->type_name("DIR");
   add_packages(build, options);
-  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")->allow_extra_args(false)->type_name("NAME=VALUE");
+  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
   build.add_option("--cwd", options.capsule_cwd, "Its working directory")->type_name("PATH");
-  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")->allow_extra_args(false)->type_name("TEXT");
+  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
   build.callback([&options] { options.command = Command::capsule_build; });
 }
 
-void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& name, const std::string& meaning, Command command) {
+void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& name,
+                        const std::string& meaning, Command command) {
   CLI::App& app = *capsule.add_subcommand(name, meaning);
   command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
-  if (command == Command::capsule_run) app.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
-  app.add_option("capsule", options.capsule, "A directory with capsule.json in it, or the name of a stored capsule")->required()->type_name("DIR|HASH");
+  if (command == Command::capsule_run)
+    app.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
+  app.add_option("capsule", options.capsule,
+                 "A directory with capsule.json in it, or the name of a stored capsule")
+      ->required()
+      ->type_name("DIR|HASH");
   app.callback([&options, command] { options.command = command; });
 }
 
 void add_capsule(CLI::App& root, Options& options) {
-  CLI::App& capsule = *root.add_subcommand("capsule", "Sealed programs: build, look into, check and run them");
+  CLI::App& capsule =
+      *root.add_subcommand("capsule", "Sealed programs: build, look into, check and run them");
   capsule.require_subcommand(1);
   add_capsule_build(capsule, options);
-  add_capsule_reader(capsule, options, "inspect", "Print the manifest, the layers with their files, and the signature", Command::capsule_inspect);
-  add_capsule_reader(capsule, options, "verify", "Check signature and hashes; exit 1 when the capsule is not sound", Command::capsule_verify);
-  add_capsule_reader(capsule, options, "run", "Check it, then run it under its own policy and this configuration's", Command::capsule_run);
+  add_capsule_reader(capsule, options, "inspect",
+                     "Print the manifest, the layers with their files, and the signature",
+                     Command::capsule_inspect);
+  add_capsule_reader(capsule, options, "verify",
+                     "Check signature and hashes; exit 1 when the capsule is not sound",
+                     Command::capsule_verify);
+  add_capsule_reader(capsule, options, "run",
+                     "Check it, then run it under its own policy and this configuration's",
+                     Command::capsule_run);
 }
 
 // "relay mcp secret"
@@ -240,10 +293,11 @@ bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
   std::vector<std::string> names;
   for (const CLI::App* command : commands) names.push_back(command->get_name());
   const auto known = std::ranges::find(names, std::string_view(words[0]));
-  if (known != names.end()) return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
+  if (known != names.end())
+    return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
   const std::string near = nearest_name(words[0], names);
-  fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0], near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near),
-             path_of(parent));
+  fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0],
+             near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), path_of(parent));
   return true;
 }
 
@@ -279,9 +333,11 @@ Result<json::object> parse_mount_flag(const std::string& text) {
   }
   const std::size_t colon = rest.rfind(':');
   const std::string directory = rest.substr(0, colon);
-  if (directory.empty()) return fail(invalid(fmt::format("\"{}\" names no directory; write DIR[:name][:rw]", text)));
+  if (directory.empty())
+    return fail(invalid(fmt::format("\"{}\" names no directory; write DIR[:name][:rw]", text)));
   const std::filesystem::path path = std::filesystem::absolute(directory).lexically_normal();
-  const std::string last = path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
+  const std::string last =
+      path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
   mount["path"] = path.string();
   mount["name"] = colon == std::string::npos ? (last.empty() ? "root" : last) : rest.substr(colon + 1);
   return mount;
@@ -299,9 +355,11 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   CLI::App root("Relay: one door between AI agents and everything they may touch.", "relay");
   root.set_version_flag("--version", version_text());
   root.require_subcommand(1);
-  root.failure_message([](const CLI::App* app, const CLI::Error& error) { return describe_mistake(*app, error); });
+  root.failure_message(
+      [](const CLI::App* app, const CLI::Error& error) { return describe_mistake(*app, error); });
   root.get_formatter()->column_width(34);
-  root.footer("Flags beat RELAY_* variables, which beat relay.config.json. `relay COMMAND --help` has the details.");
+  root.footer(
+      "Flags beat RELAY_* variables, which beat relay.config.json. `relay COMMAND --help` has the details.");
   add_serve(root, parsed.options);
   add_simple(root, parsed.options);
   add_run(root, parsed.options);
@@ -309,8 +367,11 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_keys(root, parsed.options);
   add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
-  root.add_subcommand("version", "Print the version, as --version does")->callback([] { throw CLI::CallForVersion(version_text(), 0); });
-  if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc))) return {.options = {}, .finished = true, .exit_code = 2};
+  root.add_subcommand("version", "Print the version, as --version does")->callback([] {
+    throw CLI::CallForVersion(version_text(), 0);
+  });
+  if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc)))
+    return {.options = {}, .finished = true, .exit_code = 2};
   try {
     const int ours = take_script_args(root, argc, argv, parsed.options);
     root.parse(take_command_line(ours, argv, parsed.options.mcp), argv);

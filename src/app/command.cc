@@ -27,7 +27,8 @@ namespace {
 
 int say_problems(const std::vector<ConfigProblem>& problems) {
   for (const ConfigProblem& problem : problems) fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
-  fmt::print(stderr, "{} problem{} in the configuration; nothing was started\n", problems.size(), problems.size() == 1 ? "" : "s");
+  fmt::print(stderr, "{} problem{} in the configuration; nothing was started\n", problems.size(),
+             problems.size() == 1 ? "" : "s");
   return 2;
 }
 
@@ -54,7 +55,8 @@ int run_check(const Options& options, const LoadedConfig& loaded) {
     return 0;
   }
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
-  if (const auto exposed = check_exposure(loaded.config); !exposed) return say_problems({{"$.server.bind", exposed.error().message}});
+  if (const auto exposed = check_exposure(loaded.config); !exposed)
+    return say_problems({{"$.server.bind", exposed.error().message}});
   fmt::print("{}: fine\n", loaded.config.file.empty() ? "embedded defaults" : loaded.config.file.string());
   return 0;
 }
@@ -77,8 +79,10 @@ int run_keys(const Options& options, const Config& config) {
     fmt::print(stderr, "relay: {}\n", keys.error().message);
     return 1;
   }
-  fmt::print("{}  current  {}\n", keys->current().public_key().fingerprint(), config.signing_key_path.string());
-  for (const capsule::PublicKey& key : keys->retired()) fmt::print("{}  retired, still verifies\n", key.fingerprint());
+  fmt::print("{}  current  {}\n", keys->current().public_key().fingerprint(),
+             config.signing_key_path.string());
+  for (const capsule::PublicKey& key : keys->retired())
+    fmt::print("{}  retired, still verifies\n", key.fingerprint());
   return 0;
 }
 
@@ -90,14 +94,15 @@ bool wait_a_little() {
 
 int run_configured(const Options& options, const Config& config) {
   const SystemClock clock;
-  const std::unique_ptr<Log> log = make_stderr_log(clock, resolve_log_format(config.log_format), parse_log_level(config.log_level));
-  io::set_failure_reporter([&](std::string_view task, const Error& error) {
-    log->error(error.message, {{"task", task}});
-  });
+  const std::unique_ptr<Log> log =
+      make_stderr_log(clock, resolve_log_format(config.log_format), parse_log_level(config.log_level));
+  io::set_failure_reporter(
+      [&](std::string_view task, const Error& error) { log->error(error.message, {{"task", task}}); });
   int exit_code = 0;
   if (options.command == Command::serve) exit_code = run_serve(config, options.sources, *log);
   if (options.command == Command::stdio) exit_code = run_stdio(config, options.sources, *log);
-  if (options.command == Command::run || options.command == Command::capsule_run) exit_code = run_script(config, options, *log);
+  if (options.command == Command::run || options.command == Command::capsule_run)
+    exit_code = run_script(config, options, *log);
   io::set_failure_reporter({});
   return exit_code;
 }
@@ -112,32 +117,31 @@ int dispatch(const Options& options) {
   const std::string path = audit_path(options, loaded.config);
   switch (options.command) {
     case Command::audit_verify:
-      return audit::run_audit_verify({.path = path, .scope = options.segment ? audit::Scope::segment : audit::Scope::whole, .json = options.json}, std::cout);
+      return audit::run_audit_verify({.path = path,
+                                      .scope = options.segment ? audit::Scope::segment : audit::Scope::whole,
+                                      .json = options.json},
+                                     std::cout);
     case Command::audit_tail:
-      return audit::run_audit_tail({.path = path,
-                                    .filter = {.lines = options.lines, .tool = options.tool_filter, .tier = {}, .denied = {}},
-                                    .follow = options.follow,
-                                    .columns = options.json ? 0 : terminal_columns()},
-                                   std::cout, wait_a_little);
-    case Command::explain:
-      return audit::run_explain(path, options.request_id, std::cout);
+      return audit::run_audit_tail(
+          {.path = path,
+           .filter = {.lines = options.lines, .tool = options.tool_filter, .tier = {}, .denied = {}},
+           .follow = options.follow,
+           .columns = options.json ? 0 : terminal_columns()},
+          std::cout, wait_a_little);
+    case Command::explain: return audit::run_explain(path, options.request_id, std::cout);
     case Command::keys_show:
-    case Command::keys_rotate:
-      return run_keys(options, loaded.config);
+    case Command::keys_rotate: return run_keys(options, loaded.config);
     case Command::capsule_build:
     case Command::capsule_inspect:
-    case Command::capsule_verify:
-      return run_capsule_command(loaded.config, options);
+    case Command::capsule_verify: return run_capsule_command(loaded.config, options);
     case Command::serve:
     case Command::stdio:
     case Command::run:
-    case Command::capsule_run:
-      return run_configured(options, loaded.config);
+    case Command::capsule_run: return run_configured(options, loaded.config);
     case Command::init:
     case Command::check_config:
     case Command::doctor:
-    case Command::mcp:
-      return 0;
+    case Command::mcp: return 0;
   }
   return 0;
 }
@@ -145,7 +149,8 @@ int dispatch(const Options& options) {
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is an error of one write, not the end of the program
+  std::signal(SIGPIPE,
+              SIG_IGN);  // a client that goes away is an error of one write, not the end of the program
   const ParsedCommandLine parsed = parse_command_line(argc, argv);
   return parsed.finished ? parsed.exit_code : dispatch(parsed.options);
 }

@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const json::value& schema() {
-  static const json::value kSchema = boost::json::parse(boost::json::string_view(config_schema_text().data(), config_schema_text().size()));
+  static const json::value kSchema =
+      boost::json::parse(boost::json::string_view(config_schema_text().data(), config_schema_text().size()));
   return kSchema;
 }
 
@@ -72,9 +73,11 @@ class Reader {
     read_files();
     read_server();
     read_execution();
-    for (const json::value& entry : root_.at("mcps").as_array()) config_.mcps.push_back(read_server_spec(entry.as_object(), config_.root));
+    for (const json::value& entry : root_.at("mcps").as_array())
+      config_.mcps.push_back(read_server_spec(entry.as_object(), config_.root));
     config_.gateway_prefix = root_.at("gateway").at("prefix").as_string();
-    config_.gateway_list_timeout = std::chrono::milliseconds(root_.at("gateway").at("listTimeoutMs").to_number<std::int64_t>());
+    config_.gateway_list_timeout =
+        std::chrono::milliseconds(root_.at("gateway").at("listTimeoutMs").to_number<std::int64_t>());
     config_.policy = root_.at("policy").as_object();
     config_.session_ttl = std::chrono::milliseconds(root_.at("sessionTtlMs").to_number<std::int64_t>());
   }
@@ -89,7 +92,8 @@ class Reader {
     config_.toolsets = strings(root_.at("toolsets"));
     for (const auto& tool : root_.at("tools").as_object()) {
       const json::object& settings = tool.value().as_object();
-      if (const auto bytes = json::find_int(settings, "resultBytes")) config_.result_bytes[tool.key()] = static_cast<std::size_t>(*bytes);
+      if (const auto bytes = json::find_int(settings, "resultBytes"))
+        config_.result_bytes[tool.key()] = static_cast<std::size_t>(*bytes);
       if (json::find_bool(settings, "enabled") == false) config_.disabled_tools.emplace_back(tool.key());
     }
   }
@@ -113,15 +117,16 @@ class Reader {
 
   void read_server() {
     const json::object& server = root_.at("server").as_object();
-    config_.server = {.port = server.at("port").to_number<std::uint16_t>(),
-                      .bind = std::string(server.at("bind").as_string()),
-                      .ui = server.at("ui").as_bool(),
-                      .open_browser = server.at("open").as_bool(),
-                      .allowed_hosts = strings(server.at("allowedHosts")),
-                      .tls_cert = text_or_empty(server, "tlsCert"),
-                      .tls_key = text_or_empty(server, "tlsKey"),
-                      .max_connections = server.at("maxConnections").to_number<std::size_t>(),
-                      .max_connections_per_address = server.at("maxConnectionsPerAddress").to_number<std::size_t>()};
+    config_.server = {
+        .port = server.at("port").to_number<std::uint16_t>(),
+        .bind = std::string(server.at("bind").as_string()),
+        .ui = server.at("ui").as_bool(),
+        .open_browser = server.at("open").as_bool(),
+        .allowed_hosts = strings(server.at("allowedHosts")),
+        .tls_cert = text_or_empty(server, "tlsCert"),
+        .tls_key = text_or_empty(server, "tlsKey"),
+        .max_connections = server.at("maxConnections").to_number<std::size_t>(),
+        .max_connections_per_address = server.at("maxConnectionsPerAddress").to_number<std::size_t>()};
     config_.auth_mode = root_.at("auth").at("mode").as_string();
     config_.token_path = resolved(root_.at("auth").at("tokenPath"));
     config_.allowed_origins = strings(root_.at("cors").at("allowedOrigins"));
@@ -132,13 +137,16 @@ class Reader {
   void read_execution() {
     const json::object& executor = root_.at("executor").as_object();
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    config_.executor = {.prefer = std::string(executor.at("prefer").as_string()),
-                        .max_concurrent_runs = static_cast<std::size_t>(json::find_int(executor, "maxConcurrentRuns").value_or(static_cast<std::int64_t>(cores))),
-                        .require_browser = executor.at("requireBrowser").as_bool(),
-                        .ready_children = executor.at("readyChildren").to_number<std::size_t>(),
-                        .walls = std::string(executor.at("walls").as_string()),
-                        .cgroup = std::string(executor.at("cgroup").as_string()),
-                        .total_mem_mb = static_cast<std::size_t>(json::find_int(executor, "totalMemMb").value_or(half_of_memory_mb()))};
+    config_.executor = {
+        .prefer = std::string(executor.at("prefer").as_string()),
+        .max_concurrent_runs = static_cast<std::size_t>(
+            json::find_int(executor, "maxConcurrentRuns").value_or(static_cast<std::int64_t>(cores))),
+        .require_browser = executor.at("requireBrowser").as_bool(),
+        .ready_children = executor.at("readyChildren").to_number<std::size_t>(),
+        .walls = std::string(executor.at("walls").as_string()),
+        .cgroup = std::string(executor.at("cgroup").as_string()),
+        .total_mem_mb =
+            static_cast<std::size_t>(json::find_int(executor, "totalMemMb").value_or(half_of_memory_mb()))};
     const json::object& audit = root_.at("audit").as_object();
     config_.audit = {.path = resolved(audit.at("path")),
                      .format = std::string(audit.at("format").as_string()),
@@ -152,23 +160,32 @@ class Reader {
 
 // What no schema can say: how keys depend on each other and on the disk.
 void check_meaning(const Config& config, std::vector<ConfigProblem>& problems) {
-  const auto complain = [&](std::string where, std::string what) { problems.push_back({std::move(where), std::move(what)}); };
+  const auto complain = [&](std::string where, std::string what) {
+    problems.push_back({std::move(where), std::move(what)});
+  };
   check_server_specs(config, problems);
   for (std::size_t i = 0; i < config.mounts.size(); ++i) {
     std::error_code ignored;
     if (!fs::is_directory(config.mounts[i].path, ignored))
-      complain(fmt::format("$.mounts[{}].path", i), fmt::format("{} is not a directory", config.mounts[i].path.string()));
+      complain(fmt::format("$.mounts[{}].path", i),
+               fmt::format("{} is not a directory", config.mounts[i].path.string()));
     for (std::size_t other = 0; other < i; ++other)
-      if (config.mounts[other].name == config.mounts[i].name) complain(fmt::format("$.mounts[{}].name", i), fmt::format("\"{}\" is used twice", config.mounts[i].name));
+      if (config.mounts[other].name == config.mounts[i].name)
+        complain(fmt::format("$.mounts[{}].name", i),
+                 fmt::format("\"{}\" is used twice", config.mounts[i].name));
   }
   std::vector<policy::Problem> rules_problems;
-  policy::Engine::make(policy::read_rules(config.policy, "$.policy", rules_problems), "$.policy", rules_problems);
-  for (policy::Problem& problem : rules_problems) complain(std::move(problem.path), std::move(problem.message));
-  if (const auto run_policy = tools::read_run_policy(config.policy); !run_policy) complain("$.policy", run_policy.error().message);
+  policy::Engine::make(policy::read_rules(config.policy, "$.policy", rules_problems), "$.policy",
+                       rules_problems);
+  for (policy::Problem& problem : rules_problems)
+    complain(std::move(problem.path), std::move(problem.message));
+  if (const auto run_policy = tools::read_run_policy(config.policy); !run_policy)
+    complain("$.policy", run_policy.error().message);
   if (config.server.tls_cert.empty() != config.server.tls_key.empty())
     complain("$.server", "TLS needs both tlsCert and tlsKey (--tls-cert and --tls-key)");
   if (config.audit.chain && config.audit.format != "jsonl")
-    complain("$.audit.chain", fmt::format("a hash chain needs format \"jsonl\"; set chain to false for {}", config.audit.format));
+    complain("$.audit.chain", fmt::format("a hash chain needs format \"jsonl\"; set chain to false for {}",
+                                          config.audit.format));
 }
 
 bool names_bind(const json::object& given) {

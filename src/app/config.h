@@ -1,8 +1,9 @@
 // Config: everything a user can set, as one plain value.
 //
-// Flags beat the environment, the environment beats the file, the file beats the defaults. The first three are laid
-// over each other as JSON and checked once against the shipped schema (config.schema.json); reading the checked JSON
-// into this struct cannot fail. Problems are collected, all of them, each with its JSON path.
+// Flags beat the environment, the environment beats the file, the file beats the defaults. The first three
+// are laid over each other as JSON and checked once against the shipped schema (config.schema.json); reading
+// the checked JSON into this struct cannot fail. Problems are collected, all of them, each with its JSON
+// path.
 #pragma once
 
 #include <chrono>
@@ -54,7 +55,7 @@ struct ExecutorConfig {
   bool require_browser = false;
   std::size_t ready_children = 2;
   std::string walls;
-  std::string cgroup;             // auto, off, or a directory
+  std::string cgroup;  // auto, off, or a directory
   std::size_t total_mem_mb = 0;
 };
 
@@ -70,7 +71,7 @@ struct Config {
   std::vector<MountConfig> mounts;
   std::string workspace;
   std::uint64_t workspace_quota_bytes = 0;
-  json::object policy;  // seed-000 blocks and rules, read by policy/
+  json::object policy;                     // seed-000 blocks and rules, read by policy/
   std::vector<upstream::ServerSpec> mcps;  // paths resolved; see specs_of
   std::string gateway_prefix;
   std::chrono::milliseconds gateway_list_timeout{};
@@ -101,12 +102,12 @@ struct ConfigProblem {
 };
 
 struct ConfigSources {
-  std::filesystem::path file;         // empty: look for relay.config.json in the working directory
-  bool file_required = false;         // -c was given: a missing file is a problem
-  std::optional<std::string> text;    // read instead of the file's own text: what an edit would make of it
+  std::filesystem::path file;       // empty: look for relay.config.json in the working directory
+  bool file_required = false;       // -c was given: a missing file is a problem
+  std::optional<std::string> text;  // read instead of the file's own text: what an edit would make of it
   std::map<std::string, std::string> environment;  // RELAY_* and the few others that count
-  json::object flags;                 // laid over everything else, already typed
-  bool in_container = false;          // /.dockerenv or DOCKER_CONTAINER=true
+  json::object flags;                              // laid over everything else, already typed
+  bool in_container = false;                       // /.dockerenv or DOCKER_CONTAINER=true
 };
 
 struct LoadedConfig {

@@ -28,7 +28,8 @@ bool is_closed(const json::object& schema) {
   return json::find_bool(schema, "additionalProperties") == false;
 }
 
-void find_unknown_keys(const json::object& schema, const json::value& value, const std::string& path, std::vector<SchemaProblem>& out) {
+void find_unknown_keys(const json::object& schema, const json::value& value, const std::string& path,
+                       std::vector<SchemaProblem>& out) {
   if (const json::array* items = value.if_array()) {
     const json::object* item_schema = json::find_object(schema, "items");
     for (std::size_t i = 0; item_schema && i < items->size(); ++i)
@@ -43,9 +44,11 @@ void find_unknown_keys(const json::object& schema, const json::value& value, con
     if (const json::value* found = member_schema(schema, key)) {
       if (found->is_object()) find_unknown_keys(found->get_object(), member.value(), member_path, out);
     } else if (is_closed(schema)) {
-      const std::string near = nearest_name(key, properties ? keys_of(*properties) : std::vector<std::string>{});
-      out.push_back({member_path, near.empty() ? "unknown key; `relay check-config --schema` lists the known ones"
-                                               : fmt::format("unknown key; did you mean \"{}\"?", near)});
+      const std::string near =
+          nearest_name(key, properties ? keys_of(*properties) : std::vector<std::string>{});
+      out.push_back({member_path, near.empty()
+                                      ? "unknown key; `relay check-config --schema` lists the known ones"
+                                      : fmt::format("unknown key; did you mean \"{}\"?", near)});
     }
   }
 }
@@ -75,7 +78,8 @@ json::value complete(const json::object& schema, const json::value* value) {
   }
   json::object out = value ? value->get_object() : json::object();
   for (const auto& property : *properties) {
-    const json::value* given = json::find(out, std::string_view(property.key().data(), property.key().size()));
+    const json::value* given =
+        json::find(out, std::string_view(property.key().data(), property.key().size()));
     json::value completed = complete(property.value().as_object(), given);
     if (!completed.is_null()) out[property.key()] = std::move(completed);
   }
@@ -102,7 +106,8 @@ std::vector<SchemaProblem> check_against_schema(const json::value& schema, const
   find_unknown_keys(schema.as_object(), value, "$", problems);
   const auto compiled = protocol::Schema::compile(without_closed_objects(schema));
   if (!compiled) return {{"$", compiled.error().message}};
-  for (protocol::SchemaProblem& problem : compiled->check(value, 64)) problems.push_back({std::move(problem.path), std::move(problem.message)});
+  for (protocol::SchemaProblem& problem : compiled->check(value, 64))
+    problems.push_back({std::move(problem.path), std::move(problem.message)});
   return problems;
 }
 

@@ -14,7 +14,10 @@ constexpr std::size_t kLineBytes = 110;
 std::string on_one_line(const json::value& value) {
   std::string out;
   if (const json::object* object = value.if_object()) {
-    for (const auto& member : *object) out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", json::quote(std::string_view(member.key().data(), member.key().size())), on_one_line(member.value()));
+    for (const auto& member : *object)
+      out += fmt::format("{}{}: {}", out.empty() ? "" : ", ",
+                         json::quote(std::string_view(member.key().data(), member.key().size())),
+                         on_one_line(member.value()));
     return "{" + out + "}";
   }
   if (const json::array* list = value.if_array()) {
@@ -55,9 +58,12 @@ class ConfigDocument::Scanner {
   Span value() {
     skip_space();
     const std::size_t begin = at_;
-    if (peek() == '"') skip_string();
-    else if (peek() == '{' || peek() == '[') skip_nested();
-    else while (at_ < text_.size() && !std::string_view(",]} \t\r\n/").contains(text_[at_])) ++at_;
+    if (peek() == '"')
+      skip_string();
+    else if (peek() == '{' || peek() == '[')
+      skip_nested();
+    else
+      while (at_ < text_.size() && !std::string_view(",]} \t\r\n/").contains(text_[at_])) ++at_;
     return {begin, at_};
   }
 
@@ -104,7 +110,8 @@ class ConfigDocument::Scanner {
 
 Result<ConfigDocument> ConfigDocument::parse(std::string text) {
   RELAY_TRY(const json::object value, imports::parse_jsonc(text));
-  if (const json::value* mcps = json::find(value, "mcps"); mcps && !mcps->is_array()) return fail(invalid("$.mcps is not a list"));
+  if (const json::value* mcps = json::find(value, "mcps"); mcps && !mcps->is_array())
+    return fail(invalid("$.mcps is not a list"));
   return ConfigDocument(std::move(text));
 }
 
@@ -118,7 +125,8 @@ std::vector<ConfigDocument::Member> ConfigDocument::members(Span object) const {
     scanner.step();  // the colon
     const auto name = json::parse(std::string_view(text_).substr(key.begin, key.end - key.begin));
     const Span value = scanner.value();
-    out.push_back({name && name->is_string() ? std::string(json::view(name->get_string())) : std::string(), value});
+    out.push_back(
+        {name && name->is_string() ? std::string(json::view(name->get_string())) : std::string(), value});
     scanner.skip_comma();
   }
   return out;
@@ -151,19 +159,23 @@ std::vector<ConfigDocument::Member> ConfigDocument::find_mcps() const {
 std::vector<std::string> ConfigDocument::server_names() const {
   std::vector<std::string> names;
   for (const Member& mcps : find_mcps())
-    for (const Span element : elements(mcps.value)) names.push_back(name_of(std::string_view(text_).substr(element.begin, element.end - element.begin)));
+    for (const Span element : elements(mcps.value))
+      names.push_back(name_of(std::string_view(text_).substr(element.begin, element.end - element.begin)));
   return names;
 }
 
 Result<std::size_t> ConfigDocument::index_of(std::string_view name) const {
   const std::vector<std::string> names = server_names();
   const auto found = std::ranges::find(names, name);
-  if (found == names.end()) return fail(not_found(fmt::format("there is no server \"{}\"; `relay mcp list` shows the ones that are", name)));
+  if (found == names.end())
+    return fail(
+        not_found(fmt::format("there is no server \"{}\"; `relay mcp list` shows the ones that are", name)));
   return static_cast<std::size_t>(found - names.begin());
 }
 
 // After the last item, or, where there is none, after whatever comments there are.
-void ConfigDocument::insert_before_end(Span container, std::size_t last_end, bool is_empty, const std::string& item, std::string_view indent) {
+void ConfigDocument::insert_before_end(Span container, std::size_t last_end, bool is_empty,
+                                       const std::string& item, std::string_view indent) {
   if (!is_empty) {
     text_.insert(last_end, fmt::format(",\n{}{}", indent, item));
     return;
@@ -182,7 +194,8 @@ void ConfigDocument::append_server(const json::object& entry) {
     return insert_before_end(whole, all.empty() ? 0 : all.back().value.end, all.empty(), block, "  ");
   }
   const std::vector<Span> entries = elements(found[0].value);
-  insert_before_end(found[0].value, entries.empty() ? 0 : entries.back().end, entries.empty(), format_entry(entry, "    "), "    ");
+  insert_before_end(found[0].value, entries.empty() ? 0 : entries.back().end, entries.empty(),
+                    format_entry(entry, "    "), "    ");
 }
 
 Result<void> ConfigDocument::replace_server(std::string_view name, const json::object& entry) {
@@ -210,7 +223,8 @@ Result<void> ConfigDocument::remove_server(std::string_view name) {
   return {};
 }
 
-Result<void> ConfigDocument::set_in_server(std::string_view name, std::string_view key, const json::value& value) {
+Result<void> ConfigDocument::set_in_server(std::string_view name, std::string_view key,
+                                           const json::value& value) {
   RELAY_TRY(const std::size_t index, index_of(name));
   const std::vector<Member> all = members(elements(find_mcps()[0].value)[index]);
   const auto known = std::ranges::find(all, key, &Member::key);
@@ -226,7 +240,9 @@ std::string format_entry(const json::object& entry, std::string_view indent) {
   if (line.size() <= kLineBytes) return line;
   std::string out;
   for (const auto& member : entry)
-    out += fmt::format("{}\n{}  {}: {}", out.empty() ? "{" : ",", indent, json::quote(std::string_view(member.key().data(), member.key().size())), on_one_line(member.value()));
+    out += fmt::format("{}\n{}  {}: {}", out.empty() ? "{" : ",", indent,
+                       json::quote(std::string_view(member.key().data(), member.key().size())),
+                       on_one_line(member.value()));
   return out + fmt::format("\n{}}}", indent);
 }
 

@@ -1,7 +1,8 @@
-// ConfigDocument: relay.config.json as its author wrote it, with comments and spacing, and edits of its "mcps" that leave the rest alone.
+// ConfigDocument: relay.config.json as its author wrote it, with comments and spacing, and edits of its
+// "mcps" that leave the rest alone.
 //
-// The text is scanned, not printed anew: an edit replaces the bytes of one entry or one value. Pure; reading and writing files is
-// config_file.h.
+// The text is scanned, not printed anew: an edit replaces the bytes of one entry or one value. Pure; reading
+// and writing files is config_file.h.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,8 @@ class ConfigDocument {
   [[nodiscard]] Span root() const;
   [[nodiscard]] std::vector<Member> find_mcps() const;  // none or one
   [[nodiscard]] Result<std::size_t> index_of(std::string_view name) const;
-  void insert_before_end(Span container, std::size_t last_end, bool is_empty, const std::string& item, std::string_view indent);
+  void insert_before_end(Span container, std::size_t last_end, bool is_empty, const std::string& item,
+                         std::string_view indent);
 
   std::string text_;
 };

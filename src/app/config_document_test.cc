@@ -21,8 +21,9 @@ ConfigDocument parsed(std::string text) {
 const json::object kEntry{{"name", "x"}, {"command", "c"}};
 
 TEST(ConfigDocument, AnEntryIsAddedWhereverTheListIs) {
-  for (const char* text : {"{}", "{ }", "{\n}\n", "{\"mcps\":[]}", "{\"mcps\": [ ]}", "{\"a\": 1}", "{\"a\": {\"mcps\": 1},}", "{\"mcps\": [\n  // none yet\n]}", "// top\n{\"a\": \"]}\" /* , */}",
-                           "{\"a\": [1, 2,], \"mcps\": [],\n}"}) {
+  for (const char* text : {"{}", "{ }", "{\n}\n", "{\"mcps\":[]}", "{\"mcps\": [ ]}", "{\"a\": 1}",
+                           "{\"a\": {\"mcps\": 1},}", "{\"mcps\": [\n  // none yet\n]}",
+                           "// top\n{\"a\": \"]}\" /* , */}", "{\"a\": [1, 2,], \"mcps\": [],\n}"}) {
     ConfigDocument document = parsed(text);
     document.append_server(kEntry);
     EXPECT_THAT(document.server_names(), ElementsAre("x")) << document.text();
@@ -33,7 +34,9 @@ TEST(ConfigDocument, AnEntryIsAddedWhereverTheListIs) {
 }
 
 TEST(ConfigDocument, WhatIsNotEditedStaysByteForByte) {
-  const std::string text = "{\n  // mine\n  \"toolsets\":   [\"code\"],\n  \"mcps\": [\n    {\"name\":\"a\",\"command\":\"x\"}, // first\n    {\"name\": \"b\"},\n  ],\n}\n";
+  const std::string text =
+      "{\n  // mine\n  \"toolsets\":   [\"code\"],\n  \"mcps\": [\n    {\"name\":\"a\",\"command\":\"x\"}, "
+      "// first\n    {\"name\": \"b\"},\n  ],\n}\n";
   ConfigDocument document = parsed(text);
   ASSERT_TRUE(document.set_in_server("b", "enabled", false));
   EXPECT_THAT(document.text(), HasSubstr("{\"name\": \"b\", \"enabled\": false},"));
@@ -46,9 +49,11 @@ TEST(ConfigDocument, WhatIsNotEditedStaysByteForByte) {
 }
 
 TEST(ConfigDocument, RemovingLeavesAList) {
-  for (const char* text : {R"({"mcps": [{"name": "a"}]})", R"({"mcps": [{"name": "a"},]})", R"({"mcps": [{"name": "a"} , /* c */ ]})",
-                           R"({"mcps": [{"name": "a"}, {"name": "b"}]})", R"({"mcps": [{"name": "b"}, {"name": "a"},]})",
-                           R"({"mcps": [{"name": "b"}, /* } */ {"name": "a"}, {"name": "c"}]})"}) {
+  for (const char* text :
+       {R"({"mcps": [{"name": "a"}]})", R"({"mcps": [{"name": "a"},]})",
+        R"({"mcps": [{"name": "a"} , /* c */ ]})", R"({"mcps": [{"name": "a"}, {"name": "b"}]})",
+        R"({"mcps": [{"name": "b"}, {"name": "a"},]})",
+        R"({"mcps": [{"name": "b"}, /* } */ {"name": "a"}, {"name": "c"}]})"}) {
     ConfigDocument document = parsed(text);
     ASSERT_TRUE(document.remove_server("a")) << text;
     EXPECT_TRUE(imports::parse_jsonc(document.text())) << document.text();
@@ -73,11 +78,13 @@ TEST(ConfigDocument, ASyntaxErrorHasALineAndAColumn) {
   EXPECT_EQ(place("{\n  \"a\": 1\n  \"b\": 2\n}"), "not valid JSON: syntax error at line 3, column 3");
   EXPECT_EQ(place("{\"a\""), "not valid JSON: incomplete JSON at line 1, column 5");
   EXPECT_EQ(place("\xEF\xBB\xBF{} // done\n}"), "not valid JSON: extra data at line 2, column 1");
-  EXPECT_EQ(place("{\"\xC3\xA4\": /* \xC3\xB6 */ x}"), "not valid JSON: syntax error at line 1, column 15") << "characters are counted, not bytes";
+  EXPECT_EQ(place("{\"\xC3\xA4\": /* \xC3\xB6 */ x}"), "not valid JSON: syntax error at line 1, column 15")
+      << "characters are counted, not bytes";
 }
 
 TEST(ConfigDocument, ACommentEndsWhereItEndsForEverybody) {
-  ConfigDocument document = parsed("{ /** mine **/ \"mcps\": [{\"name\": \"a//b\"}, /* \"**/ {\"name\": \"b\"} // */ ]\n ] }");
+  ConfigDocument document =
+      parsed("{ /** mine **/ \"mcps\": [{\"name\": \"a//b\"}, /* \"**/ {\"name\": \"b\"} // */ ]\n ] }");
   EXPECT_THAT(document.server_names(), ElementsAre("a//b", "b"));
   EXPECT_FALSE(ConfigDocument::parse("{} /* does not end"));
   EXPECT_FALSE(ConfigDocument::parse("{\"a\": 1 /*/ }"));
@@ -94,7 +101,8 @@ TEST(ConfigDocument, TheTemplateTakesEntriesAndKeepsItsComments) {
 
 TEST(ConfigDocument, LongEntriesGetALineForEachMember) {
   const json::object entry{{"name", "x"}, {"args", {std::string(100, 'a'), "b"}}};
-  EXPECT_EQ(format_entry(entry, "    "), "{\n      \"name\": \"x\",\n      \"args\": [\"" + std::string(100, 'a') + "\", \"b\"]\n    }");
+  EXPECT_EQ(format_entry(entry, "    "),
+            "{\n      \"name\": \"x\",\n      \"args\": [\"" + std::string(100, 'a') + "\", \"b\"]\n    }");
   EXPECT_EQ(format_entry({{"name", "x"}, {"env", {{"A", "b"}}}}, ""), R"({"name": "x", "env": {"A": "b"}})");
 }
 

@@ -46,10 +46,12 @@ Result<void> write_all(const Fd& file, std::string_view text, const fs::path& pa
 
 // The old file's mode and, where we may, its owner.
 Result<void> take_mode(const Fd& file, const fs::path& target) {
-  struct stat old {};
+  struct stat old{};
   const bool is_there = ::stat(target.c_str(), &old) == 0;
-  if (::fchmod(file.get(), is_there ? old.st_mode & 07777 : 0644) != 0) return fail(from_errno(errno, "chmod " + target.string()));
-  if (is_there && ::fchown(file.get(), old.st_uid, old.st_gid) != 0 && errno != EPERM) return fail(from_errno(errno, "chown " + target.string()));
+  if (::fchmod(file.get(), is_there ? old.st_mode & 07777 : 0644) != 0)
+    return fail(from_errno(errno, "chmod " + target.string()));
+  if (is_there && ::fchown(file.get(), old.st_uid, old.st_gid) != 0 && errno != EPERM)
+    return fail(from_errno(errno, "chown " + target.string()));
   return {};
 }
 
@@ -59,7 +61,8 @@ Result<void> replace_text(const fs::path& target, std::string_view text) {
   if (!file.is_open()) return fail(from_errno(errno, "write beside " + target.string()));
   Result<void> done = take_mode(file, target);
   if (done) done = write_all(file, text, target);
-  if (done && ::rename(beside.c_str(), target.c_str()) != 0) done = fail(from_errno(errno, "replace " + target.string()));
+  if (done && ::rename(beside.c_str(), target.c_str()) != 0)
+    done = fail(from_errno(errno, "replace " + target.string()));
   if (!done) ::unlink(beside.c_str());
   return done;
 }
@@ -71,9 +74,11 @@ std::vector<ConfigProblem> problems_of(ConfigSources sources, const fs::path& fi
 }
 
 // By what they say: the number of an entry changes when one before it goes.
-void sort_out(const std::vector<ConfigProblem>& before, std::vector<ConfigProblem> after, EditOutcome& outcome) {
+void sort_out(const std::vector<ConfigProblem>& before, std::vector<ConfigProblem> after,
+              EditOutcome& outcome) {
   for (ConfigProblem& problem : after) {
-    const bool was_there = std::ranges::any_of(before, [&](const ConfigProblem& old) { return old.what == problem.what; });
+    const bool was_there =
+        std::ranges::any_of(before, [&](const ConfigProblem& old) { return old.what == problem.what; });
     (was_there ? outcome.remaining : outcome.introduced).push_back(std::move(problem));
   }
 }
@@ -87,17 +92,20 @@ fs::path config_file_of(const ConfigSources& sources) {
   return error ? named : real;
 }
 
-Result<EditOutcome> edit_config(const ConfigSources& sources, const std::function<Result<void>(ConfigDocument&)>& edit) {
+Result<EditOutcome> edit_config(const ConfigSources& sources,
+                                const std::function<Result<void>(ConfigDocument&)>& edit) {
   EditOutcome outcome;
   outcome.file = config_file_of(sources);
   RELAY_TRY(const Fd lock, lock_directory(outcome.file.parent_path()));
   std::error_code ignored;
   outcome.is_new = !fs::exists(outcome.file, ignored);
-  RELAY_TRY(const std::string old_text, outcome.is_new ? Result<std::string>(embedded::config_template()) : read_text(outcome.file));
+  RELAY_TRY(const std::string old_text,
+            outcome.is_new ? Result<std::string>(embedded::config_template()) : read_text(outcome.file));
   auto document = ConfigDocument::parse(old_text);
   if (!document) return fail(invalid(fmt::format("{}: {}", outcome.file.string(), document.error().message)));
   RELAY_CHECK(edit(*document));
-  sort_out(problems_of(sources, outcome.file, old_text), problems_of(sources, outcome.file, document->text()), outcome);
+  sort_out(problems_of(sources, outcome.file, old_text), problems_of(sources, outcome.file, document->text()),
+           outcome);
   if (!outcome.introduced.empty()) return outcome;
   RELAY_CHECK(replace_text(outcome.file, document->text()));
   return outcome;

@@ -10,16 +10,18 @@
 
 namespace relay::app {
 
-/// What an edit came to. `introduced` is not empty: the configuration would have these problems, and nothing was written.
+/// What an edit came to. `introduced` is not empty: the configuration would have these problems, and nothing
+/// was written.
 struct EditOutcome {
   std::filesystem::path file;
-  bool is_new = false;                     // the file was made, from the template of `relay init`
+  bool is_new = false;  // the file was made, from the template of `relay init`
   std::vector<ConfigProblem> introduced;
-  std::vector<ConfigProblem> remaining;    // were there before and still are
+  std::vector<ConfigProblem> remaining;  // were there before and still are
 };
 
 /// The file that -c names, or relay.config.json here. Its mode is kept; a link stays a link.
-Result<EditOutcome> edit_config(const ConfigSources& sources, const std::function<Result<void>(ConfigDocument&)>& edit);
+Result<EditOutcome> edit_config(const ConfigSources& sources,
+                                const std::function<Result<void>(ConfigDocument&)>& edit);
 
 std::filesystem::path config_file_of(const ConfigSources& sources);
 

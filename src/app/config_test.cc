@@ -93,55 +93,67 @@ TEST_P(BrokenConfig, IsRefusedWithItsPathAndAReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     ManyWays, BrokenConfig,
-    testing::Values(Broken{"{", "relay.config.json", "not valid JSON"},
-                    Broken{"[]", "relay.config.json", "object"},
-                    Broken{R"({"toolset": ["code"]})", "$.toolset", "did you mean \"toolsets\""},
-                    Broken{R"({"polcy": {}})", "$.polcy", "did you mean \"policy\""},
-                    Broken{R"({"policy": {"mod": "open"}})", "$.policy.mod", "did you mean \"mode\""},
-                    Broken{R"({"zzzzzz": 1})", "$.zzzzzz", "unknown key"},
-                    Broken{R"({"policy": {"mode": "closed"}})", "$.policy.mode", ""},
-                    Broken{R"({"policy": {"limits": {"timeoutMs": "60s"}}})", "$.policy.limits.timeoutMs", ""},
-                    Broken{R"({"policy": {"limits": {"timeoutMs": 0}}})", "$.policy.limits.timeoutMs", ""},
-                    Broken{R"({"policy": {"deny": "rm"}})", "$.policy.deny", ""},
-                    Broken{R"({"policy": {"rules": [{"tool": "read"}]}})", "$.policy.rules[0]", "effect"},
-                    Broken{R"({"mounts": [{"name": "a b", "path": "."}]})", "$.mounts[0].name", ""},
-                    Broken{R"({"mounts": [{"name": "a"}]})", "$.mounts[0]", "path"},
-                    Broken{R"({"mounts": [{"name": "a", "path": "nowhere"}]})", "$.mounts[0].path", "not a directory"},
-                    Broken{R"({"mounts": [{"name": "a", "path": "."}, {"name": "a", "path": "."}]})", "$.mounts[1].name", "twice"},
-                    Broken{R"({"mounts": [{"name": "a", "path": ".", "mod": "rw"}]})", "$.mounts[0].mod", "mode"},
-                    Broken{R"({"mcps": [{"name": "x", "transport": "stdio"}]})", "$.mcps[0]", "command"},
-                    Broken{R"({"mcps": [{"name": "x", "transport": "http"}]})", "$.mcps[0]", "endpoint"},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a"}, {"name": "x", "command": "b"}]})", "$.mcps[1].name", "twice"},
-                    Broken{R"({"mcps": [{"name": "a.b", "command": "a"}]})", "$.mcps[0].name", ""},
-                    Broken{R"({"mcps": [{"name": "a__b", "command": "a"}]})", "$.mcps[0].name", "separates"},
-                    Broken{R"({"mcps": [{"name": "x", "comand": "a"}]})", "$.mcps[0].comand", "did you mean \"command\""},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "callTimeout": 5}]})", "$.mcps[0].callTimeout", "callTimeoutMs"},
-                    Broken{R"({"mcps": [{"name": "x", "url": "ftp://a/"}]})", "$.mcps[0].endpoint", "http://"},
-                    Broken{R"({"mcps": [{"name": "x", "url": "http://u:p@a/"}]})", "$.mcps[0].endpoint", "secret"},
-                    Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "command": "a"}]})", "$.mcps[0].command", "stdio"},
-                    Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "env": {"A": "b"}}]})", "$.mcps[0].env", "headers"},
-                    Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "sandbox": true}]})", "$.mcps[0].sandbox", "stdio"},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "headers": {"A": "b"}}]})", "$.mcps[0].headers", "env"},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "transport": "stdio", "url": "http://a/"}]})", "$.mcps[0].endpoint", "transport"},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"reed": []}}]})", "$.mcps[0].sandbox.reed", "read"},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": "yes"}]})", "$.mcps[0].sandbox", ""},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "tiers": {"t": 4}}]})", "$.mcps[0].tiers.t", ""},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "era": "new"}]})", "$.mcps[0].era", ""},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "maxConcurrent": 0}]})", "$.mcps[0].maxConcurrent", ""},
-                    Broken{R"({"mcps": [{"name": "x", "command": "a", "expose": "tools"}, {"name": "y", "command": "a", "expose": "both"}],
+    testing::Values(
+        Broken{"{", "relay.config.json", "not valid JSON"}, Broken{"[]", "relay.config.json", "object"},
+        Broken{R"({"toolset": ["code"]})", "$.toolset", "did you mean \"toolsets\""},
+        Broken{R"({"polcy": {}})", "$.polcy", "did you mean \"policy\""},
+        Broken{R"({"policy": {"mod": "open"}})", "$.policy.mod", "did you mean \"mode\""},
+        Broken{R"({"zzzzzz": 1})", "$.zzzzzz", "unknown key"},
+        Broken{R"({"policy": {"mode": "closed"}})", "$.policy.mode", ""},
+        Broken{R"({"policy": {"limits": {"timeoutMs": "60s"}}})", "$.policy.limits.timeoutMs", ""},
+        Broken{R"({"policy": {"limits": {"timeoutMs": 0}}})", "$.policy.limits.timeoutMs", ""},
+        Broken{R"({"policy": {"deny": "rm"}})", "$.policy.deny", ""},
+        Broken{R"({"policy": {"rules": [{"tool": "read"}]}})", "$.policy.rules[0]", "effect"},
+        Broken{R"({"mounts": [{"name": "a b", "path": "."}]})", "$.mounts[0].name", ""},
+        Broken{R"({"mounts": [{"name": "a"}]})", "$.mounts[0]", "path"},
+        Broken{R"({"mounts": [{"name": "a", "path": "nowhere"}]})", "$.mounts[0].path", "not a directory"},
+        Broken{R"({"mounts": [{"name": "a", "path": "."}, {"name": "a", "path": "."}]})", "$.mounts[1].name",
+               "twice"},
+        Broken{R"({"mounts": [{"name": "a", "path": ".", "mod": "rw"}]})", "$.mounts[0].mod", "mode"},
+        Broken{R"({"mcps": [{"name": "x", "transport": "stdio"}]})", "$.mcps[0]", "command"},
+        Broken{R"({"mcps": [{"name": "x", "transport": "http"}]})", "$.mcps[0]", "endpoint"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a"}, {"name": "x", "command": "b"}]})",
+               "$.mcps[1].name", "twice"},
+        Broken{R"({"mcps": [{"name": "a.b", "command": "a"}]})", "$.mcps[0].name", ""},
+        Broken{R"({"mcps": [{"name": "a__b", "command": "a"}]})", "$.mcps[0].name", "separates"},
+        Broken{R"({"mcps": [{"name": "x", "comand": "a"}]})", "$.mcps[0].comand", "did you mean \"command\""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "callTimeout": 5}]})", "$.mcps[0].callTimeout",
+               "callTimeoutMs"},
+        Broken{R"({"mcps": [{"name": "x", "url": "ftp://a/"}]})", "$.mcps[0].endpoint", "http://"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://u:p@a/"}]})", "$.mcps[0].endpoint", "secret"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "command": "a"}]})", "$.mcps[0].command",
+               "stdio"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "env": {"A": "b"}}]})", "$.mcps[0].env",
+               "headers"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "sandbox": true}]})", "$.mcps[0].sandbox",
+               "stdio"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "headers": {"A": "b"}}]})", "$.mcps[0].headers",
+               "env"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "transport": "stdio", "url": "http://a/"}]})",
+               "$.mcps[0].endpoint", "transport"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"reed": []}}]})",
+               "$.mcps[0].sandbox.reed", "read"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": "yes"}]})", "$.mcps[0].sandbox", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "tiers": {"t": 4}}]})", "$.mcps[0].tiers.t", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "era": "new"}]})", "$.mcps[0].era", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "maxConcurrent": 0}]})", "$.mcps[0].maxConcurrent",
+               ""},
+        Broken{
+            R"({"mcps": [{"name": "x", "command": "a", "expose": "tools"}, {"name": "y", "command": "a", "expose": "both"}],
                                "gateway": {"prefix": "none"}})",
-                           "$.gateway.prefix", "x, y"},
-                    Broken{R"({"gateway": {"listTimeout": 5}})", "$.gateway.listTimeout", "listTimeoutMs"},
-                    Broken{R"({"server": {"port": 70000}})", "$.server.port", ""},
-                    Broken{R"({"server": {"tlsCert": "a.pem"}})", "$.server", "both"},
-                    Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
-                    Broken{R"({"auth": {"mode": "password"}})", "$.auth.mode", ""},
-                    Broken{R"({"policy": {"deny": ["("]}})", "$.policy.deny", ""},
-                    Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})", "$.policy", "allowedDomains"},
-                    Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
+            "$.gateway.prefix", "x, y"},
+        Broken{R"({"gateway": {"listTimeout": 5}})", "$.gateway.listTimeout", "listTimeoutMs"},
+        Broken{R"({"server": {"port": 70000}})", "$.server.port", ""},
+        Broken{R"({"server": {"tlsCert": "a.pem"}})", "$.server", "both"},
+        Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
+        Broken{R"({"auth": {"mode": "password"}})", "$.auth.mode", ""},
+        Broken{R"({"policy": {"deny": ["("]}})", "$.policy.deny", ""},
+        Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})", "$.policy", "allowedDomains"},
+        Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
 
 TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {
-  const LoadedConfig loaded = load(R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "url": "http://h/mcp"}]})");
+  const LoadedConfig loaded =
+      load(R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "url": "http://h/mcp"}]})");
   ASSERT_THAT(loaded.problems, testing::IsEmpty());
   upstream::ServerSpec process;
   process.name = "a";
@@ -151,13 +163,15 @@ TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {
   remote.name = "b";
   remote.transport = upstream::Transport::http;
   remote.endpoint = "http://h/mcp";
-  // The defaults of the schema are the defaults of ServerSpec: whoever makes one in code gets the same server.
+  // The defaults of the schema are the defaults of ServerSpec: whoever makes one in code gets the same
+  // server.
   EXPECT_EQ(specs_of(loaded.config), (std::vector{process, remote}));
   EXPECT_EQ(loaded.config.gateway_list_timeout, std::chrono::seconds(10));
 }
 
 TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
-  const LoadedConfig loaded = load(R"({"mcps": [{"name": "a", "description": "d", "transport": "stdio", "command": "./bin/x", "args": ["-y", "."],
+  const LoadedConfig loaded = load(
+      R"({"mcps": [{"name": "a", "description": "d", "transport": "stdio", "command": "./bin/x", "args": ["-y", "."],
     "env": {"K": "${secret:k}"}, "cwd": "sub", "expose": "both", "enabled": false, "autostart": true, "era": "legacy", "sharing": "session",
     "sandbox": {"read": ["data", "/usr/share"], "write": ["out"], "hosts": ["*.example.org"]}, "startTimeoutMs": 1000, "callTimeoutMs": 2000,
     "idleStopMs": 0, "maxConcurrent": 3, "callsPerMinute": 4, "allow": ["get_*"], "deny": ["get_all"], "tiers": {"get_one": 1}}]})");
@@ -202,13 +216,17 @@ TEST_F(ConfigTest, AnEntryOfASpecMakesThatSpec) {
 }
 
 TEST_F(ConfigTest, ASandboxMayBeJustTrue) {
-  EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage, upstream::CageSpec{});
+  EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage,
+            upstream::CageSpec{});
   EXPECT_FALSE(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": false}]})").config.mcps.at(0).cage);
 }
 
 TEST_F(ConfigTest, WithoutPrefixesOneServerMayBeInTheToolList) {
-  EXPECT_THAT(load(R"({"gateway": {"prefix": "none"}, "mcps": [{"name": "x", "command": "a", "expose": "tools"},
-    {"name": "y", "command": "a"}, {"name": "z", "command": "a", "expose": "tools", "enabled": false}]})").problems, testing::IsEmpty());
+  EXPECT_THAT(
+      load(R"({"gateway": {"prefix": "none"}, "mcps": [{"name": "x", "command": "a", "expose": "tools"},
+    {"name": "y", "command": "a"}, {"name": "z", "command": "a", "expose": "tools", "enabled": false}]})")
+          .problems,
+      testing::IsEmpty());
 }
 
 TEST_F(ConfigTest, AllProblemsAreReportedAtOnce) {

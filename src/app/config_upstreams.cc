@@ -71,7 +71,9 @@ std::vector<std::string> paths_of(const json::object& sandbox, std::string_view 
 std::optional<upstream::CageSpec> cage_of(const json::value& sandbox, const fs::path& root) {
   if (const bool* on = sandbox.if_bool()) return *on ? std::optional(upstream::CageSpec{}) : std::nullopt;
   const json::object& walls = sandbox.as_object();
-  return upstream::CageSpec{.read = paths_of(walls, "read", root), .write = paths_of(walls, "write", root), .hosts = strings_of(walls.at("hosts"))};
+  return upstream::CageSpec{.read = paths_of(walls, "read", root),
+                            .write = paths_of(walls, "write", root),
+                            .hosts = strings_of(walls.at("hosts"))};
 }
 
 void read_process(const json::object& entry, const fs::path& root, ServerSpec& spec) {
@@ -90,7 +92,8 @@ void read_limits(const json::object& entry, ServerSpec& spec) {
   spec.calls_per_minute = count_of(entry, "callsPerMinute");
   spec.allow = strings_of(entry.at("allow"));
   spec.deny = strings_of(entry.at("deny"));
-  for (const auto& tier : entry.at("tiers").as_object()) spec.tiers.emplace(tier.key(), tier.value().to_number<int>());
+  for (const auto& tier : entry.at("tiers").as_object())
+    spec.tiers.emplace(tier.key(), tier.value().to_number<int>());
 }
 
 bool is_http_url(std::string_view url) {
@@ -101,7 +104,8 @@ bool is_http_url(std::string_view url) {
 bool has_credentials(std::string_view url) {
   const std::size_t host = url.find("://");
   const std::size_t at = url.find('@');
-  return host != std::string_view::npos && at != std::string_view::npos && at < std::min(url.find_first_of("/?#", host + 3), url.size());
+  return host != std::string_view::npos && at != std::string_view::npos &&
+         at < std::min(url.find_first_of("/?#", host + 3), url.size());
 }
 
 using Complain = std::function<void(std::string where, std::string what)>;
@@ -109,17 +113,29 @@ using Complain = std::function<void(std::string where, std::string what)>;
 void check_one(const ServerSpec& spec, const std::string& where, const Complain& complain) {
   const bool is_process = spec.transport == Transport::stdio;
   const std::string_view transport = spec.transport == Transport::sse ? "sse" : "http";
-  if (spec.name.find("__") != std::string::npos) complain(where + ".name", "\"__\" separates server and tool; use a single _");
+  if (spec.name.find("__") != std::string::npos)
+    complain(where + ".name", "\"__\" separates server and tool; use a single _");
   if (is_process && spec.command.empty()) complain(where, "a stdio server needs \"command\"");
-  if (is_process && !spec.endpoint.empty()) complain(where + ".endpoint", "a stdio server has none; set transport to \"http\" or remove it");
-  if (is_process && !spec.headers.empty()) complain(where + ".headers", "a stdio server has none; what it must know goes into \"env\"");
+  if (is_process && !spec.endpoint.empty())
+    complain(where + ".endpoint", "a stdio server has none; set transport to \"http\" or remove it");
+  if (is_process && !spec.headers.empty())
+    complain(where + ".headers", "a stdio server has none; what it must know goes into \"env\"");
   if (is_process) return;
   if (spec.endpoint.empty()) complain(where, fmt::format("a {} server needs \"endpoint\"", transport));
-  if (has_credentials(spec.endpoint)) complain(where + ".endpoint", "a name or password does not belong into an address; write a header with ${secret:NAME}");
-  if (!spec.endpoint.empty() && !is_http_url(spec.endpoint)) complain(where + ".endpoint", "must begin with http:// or https://");
-  if (!spec.command.empty()) complain(where + ".command", fmt::format("a {} server has none; set transport to \"stdio\" or remove it", transport));
-  if (!spec.env.empty()) complain(where + ".env", fmt::format("a {} server has none; what it must know goes into \"headers\"", transport));
-  if (spec.cage) complain(where + ".sandbox", fmt::format("only stdio servers can be sandboxed; a {} server runs elsewhere", transport));
+  if (has_credentials(spec.endpoint))
+    complain(where + ".endpoint",
+             "a name or password does not belong into an address; write a header with ${secret:NAME}");
+  if (!spec.endpoint.empty() && !is_http_url(spec.endpoint))
+    complain(where + ".endpoint", "must begin with http:// or https://");
+  if (!spec.command.empty())
+    complain(where + ".command",
+             fmt::format("a {} server has none; set transport to \"stdio\" or remove it", transport));
+  if (!spec.env.empty())
+    complain(where + ".env",
+             fmt::format("a {} server has none; what it must know goes into \"headers\"", transport));
+  if (spec.cage)
+    complain(where + ".sandbox",
+             fmt::format("only stdio servers can be sandboxed; a {} server runs elsewhere", transport));
 }
 
 // Without prefixes nothing says whose tool a name is.
@@ -129,9 +145,12 @@ void check_prefix(const Config& config, const Complain& complain) {
   for (const ServerSpec& spec : config.mcps)
     if (spec.enabled && spec.in_tool_list()) names.push_back(spec.name);
   if (names.size() < 2) return;
-  complain("$.gateway.prefix", fmt::format("\"none\" is for a single server in the tool list, and {} are there ({}); set it to \"always\", "
-                                           "or leave one with expose \"tools\" and give the others expose \"code\"",
-                                           names.size(), fmt::join(names, ", ")));
+  complain(
+      "$.gateway.prefix",
+      fmt::format(
+          "\"none\" is for a single server in the tool list, and {} are there ({}); set it to \"always\", "
+          "or leave one with expose \"tools\" and give the others expose \"code\"",
+          names.size(), fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -172,7 +191,8 @@ ServerSpec read_server_spec(const json::object& entry, const fs::path& root) {
   spec.enabled = entry.at("enabled").as_bool();
   spec.autostart = entry.at("autostart").as_bool();
   spec.era = era_of(text_of(entry, "era"));
-  spec.sharing = text_of(entry, "sharing") == "session" ? upstream::Sharing::session : upstream::Sharing::shared;
+  spec.sharing =
+      text_of(entry, "sharing") == "session" ? upstream::Sharing::session : upstream::Sharing::shared;
   read_process(entry, root, spec);
   read_limits(entry, spec);
   return spec;
@@ -181,15 +201,21 @@ ServerSpec read_server_spec(const json::object& entry, const fs::path& root) {
 json::object entry_of(const ServerSpec& spec) {
   const ServerSpec defaults;
   json::object entry{{"name", spec.name}};
-  const auto text = [&](const char* key, const std::string& value) { if (!value.empty()) entry[key] = value; };
-  const auto list = [&](const char* key, const std::vector<std::string>& values) { if (!values.empty()) entry[key] = json::array(values.begin(), values.end()); };
+  const auto text = [&](const char* key, const std::string& value) {
+    if (!value.empty()) entry[key] = value;
+  };
+  const auto list = [&](const char* key, const std::vector<std::string>& values) {
+    if (!values.empty()) entry[key] = json::array(values.begin(), values.end());
+  };
   const auto map = [&](const char* key, const std::map<std::string, std::string>& values) {
     for (const auto& [name, value] : values) {
       if (!entry[key].is_object()) entry[key] = json::object();
       entry[key].get_object()[name] = value;
     }
   };
-  const auto time = [&](const char* key, auto value, auto usual) { if (value != usual) entry[key] = value.count(); };
+  const auto time = [&](const char* key, auto value, auto usual) {
+    if (value != usual) entry[key] = value.count();
+  };
   text("description", spec.description);
   if (spec.transport == Transport::sse) entry["transport"] = "sse";
   text("command", spec.command);
@@ -208,12 +234,15 @@ json::object entry_of(const ServerSpec& spec) {
 }
 
 void check_server_specs(const Config& config, std::vector<ConfigProblem>& problems) {
-  const Complain complain = [&](std::string where, std::string what) { problems.push_back({std::move(where), std::move(what)}); };
+  const Complain complain = [&](std::string where, std::string what) {
+    problems.push_back({std::move(where), std::move(what)});
+  };
   for (std::size_t i = 0; i < config.mcps.size(); ++i) {
     const std::string where = fmt::format("$.mcps[{}]", i);
     check_one(config.mcps[i], where, complain);
     const auto same = std::ranges::find(config.mcps, config.mcps[i].name, &ServerSpec::name);
-    if (same != config.mcps.begin() + static_cast<std::ptrdiff_t>(i)) complain(where + ".name", fmt::format("\"{}\" is used twice", config.mcps[i].name));
+    if (same != config.mcps.begin() + static_cast<std::ptrdiff_t>(i))
+      complain(where + ".name", fmt::format("\"{}\" is used twice", config.mcps[i].name));
   }
   check_prefix(config, complain);
 }

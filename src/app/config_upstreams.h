@@ -1,4 +1,5 @@
-// The `mcps` block: from JSON that the schema has accepted to ServerSpecs, and what no schema can say about them.
+// The `mcps` block: from JSON that the schema has accepted to ServerSpecs, and what no schema can say about
+// them.
 #pragma once
 
 #include <filesystem>

@@ -1,10 +1,10 @@
 #include "app/config_watch.h"
 
+#include <sys/inotify.h>
+#include <unistd.h>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <sys/inotify.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -40,14 +40,19 @@ std::vector<fs::path> watched_paths(const fs::path& file) {
 class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
  public:
   Watcher(const io::Executor& executor, std::chrono::milliseconds settle, OnChange on_change)
-      : stream_(executor), signals_(executor, SIGHUP), settled_(executor), settle_(settle), on_change_(std::move(on_change)) {}
+      : stream_(executor),
+        signals_(executor, SIGHUP),
+        settled_(executor),
+        settle_(settle),
+        on_change_(std::move(on_change)) {}
 
   Result<void> open(const fs::path& file) {
     const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (fd < 0) return fail(from_errno(errno, "watch the configuration"));
     stream_.assign(fd);
     for (const fs::path& path : watched_paths(file)) {
-      if (::inotify_add_watch(fd, path.parent_path().c_str(), kEvents) < 0) return fail(from_errno(errno, "watch " + path.parent_path().string()));
+      if (::inotify_add_watch(fd, path.parent_path().c_str(), kEvents) < 0)
+        return fail(from_errno(errno, "watch " + path.parent_path().string()));
       names_.insert(path.filename().string());
     }
     read_events();
@@ -71,11 +76,13 @@ class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
 
  private:
   void read_events() {
-    stream_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](const boost::system::error_code& error, std::size_t bytes) {
-      if (error || self->stopped_) return;
-      if (self->mentions_file({self->buffer_.data(), bytes})) self->tell_soon();
-      self->read_events();
-    });
+    stream_.async_read_some(
+        asio::buffer(buffer_),
+        [self = shared_from_this()](const boost::system::error_code& error, std::size_t bytes) {
+          if (error || self->stopped_) return;
+          if (self->mentions_file({self->buffer_.data(), bytes})) self->tell_soon();
+          self->read_events();
+        });
   }
 
   [[nodiscard]] bool mentions_file(std::string_view events) const {
@@ -84,7 +91,8 @@ class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
       inotify_event event;
       std::memcpy(&event, events.data(), sizeof event);
       const char* name = events.data() + sizeof event;
-      found = found || (event.mask & IN_Q_OVERFLOW) != 0 || (event.len > 0 && names_.contains(std::string_view(name)));
+      found = found || (event.mask & IN_Q_OVERFLOW) != 0 ||
+              (event.len > 0 && names_.contains(std::string_view(name)));
       events.remove_prefix(std::min(events.size(), sizeof event + event.len));
     }
     return found;
@@ -108,7 +116,8 @@ class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
   bool stopped_ = false;
 };
 
-ConfigWatch::ConfigWatch(io::Executor executor, const fs::path& file, OnChange on_change, std::chrono::milliseconds settle)
+ConfigWatch::ConfigWatch(io::Executor executor, const fs::path& file, OnChange on_change,
+                         std::chrono::milliseconds settle)
     : watcher_(std::make_shared<Watcher>(executor, settle, std::move(on_change))) {
   watcher_->wait_for_hangup();
   if (!file.empty()) watching_ = watcher_->open(file);

@@ -1,7 +1,8 @@
 // ConfigWatch: tells when the configuration file has changed, or somebody asked by SIGHUP to read it again.
 //
-// Editors and `relay mcp add` replace the file by renaming a new one over it, so the directory is watched, not the file. A burst of
-// events is told once, a moment after its last one. Loop thread only; destroying it ends the watch, also from within what it calls.
+// Editors and `relay mcp add` replace the file by renaming a new one over it, so the directory is watched,
+// not the file. A burst of events is told once, a moment after its last one. Loop thread only; destroying it
+// ends the watch, also from within what it calls.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,8 @@ class ConfigWatch {
   ConfigWatch(const ConfigWatch&) = delete;
   ConfigWatch& operator=(const ConfigWatch&) = delete;
 
-  /// Why the file is not watched: the kernel has no watches left, or the directory is gone. SIGHUP works all the same.
+  /// Why the file is not watched: the kernel has no watches left, or the directory is gone. SIGHUP works all
+  /// the same.
   [[nodiscard]] const Result<void>& watching() const { return watching_; }
 
  private:

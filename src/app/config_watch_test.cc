@@ -1,13 +1,13 @@
 #include "app/config_watch.h"
 
-#include <csignal>
 #include <stdlib.h>
+#include <csignal>
 
 #include <fstream>
 #include <memory>
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 namespace relay::app {
 namespace {
@@ -28,7 +28,8 @@ class ConfigWatchTest : public testing::Test {
 
   void watch() {
     const auto on_change = [this](WatchCause cause) { ++(cause == WatchCause::file ? files_ : signals_); };
-    watch_ = std::make_unique<ConfigWatch>(loop_.get_executor(), file_, on_change, std::chrono::milliseconds(20));
+    watch_ =
+        std::make_unique<ConfigWatch>(loop_.get_executor(), file_, on_change, std::chrono::milliseconds(20));
     ASSERT_TRUE(watch_->watching());
     loop_.run_for(std::chrono::milliseconds(20));
   }
@@ -105,7 +106,8 @@ TEST_F(ConfigWatchTest, NothingIsToldAfterItsEnd) {
 }
 
 TEST_F(ConfigWatchTest, ADirectoryThatIsNotThereIsAnError) {
-  const ConfigWatch watch(loop_.get_executor(), file_.parent_path() / "missing" / "relay.config.json", [](WatchCause) {});
+  const ConfigWatch watch(loop_.get_executor(), file_.parent_path() / "missing" / "relay.config.json",
+                          [](WatchCause) {});
   EXPECT_FALSE(watch.watching());
 }
 

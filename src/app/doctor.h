@@ -1,4 +1,5 @@
-// `relay doctor`: which walls the kernel gives us, which programs and runtimes are there, and what to do about the rest.
+// `relay doctor`: which walls the kernel gives us, which programs and runtimes are there, and what to do
+// about the rest.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace relay::app {
 enum class Health : std::uint8_t { good, optional_missing, bad };
 
 struct Finding {
-  std::string group;   // "kernel", "programs", "runtimes", "state"
-  std::string name;    // "user namespaces"
+  std::string group;  // "kernel", "programs", "runtimes", "state"
+  std::string name;   // "user namespaces"
   Health health = Health::good;
   std::string detail;  // a version, or what to do
 };

@@ -12,7 +12,9 @@ using net::Routed;
 // The page has no scripts and loads nothing; whatever might find its way into it is not executed.
 net::Headers page_headers() {
   return {{"Content-Type", "text/html; charset=utf-8"},
-          {"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+          {"Content-Security-Policy",
+           "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
+           "'none'; frame-ancestors 'none'"},
           {"X-Content-Type-Options", "nosniff"},
           {"Referrer-Policy", "no-referrer"},
           {"Cache-Control", "no-store"}};
@@ -25,7 +27,11 @@ net::HttpResponse not_ready() {
 }  // namespace
 
 Endpoints::Endpoints(mcp::Server& server, World& world)
-    : server_(server), world_(world), ui_(world.config().server.ui), http_(server), sse_(server, "/messages") {}
+    : server_(server),
+      world_(world),
+      ui_(world.config().server.ui),
+      http_(server),
+      sse_(server, "/messages") {}
 
 void Endpoints::set_facts(web::HomeFacts facts) {
   home_ = ui_ ? web::render_home(embedded::home_page(), facts) : web::render_status(facts);
@@ -33,15 +39,20 @@ void Endpoints::set_facts(web::HomeFacts facts) {
 }
 
 io::Task<void> Endpoints::home(Exchange& exchange) {
-  net::HttpResponse response = ui_ ? net::HttpResponse{200, page_headers(), home_} : net::json_response(200, home_);
+  net::HttpResponse response =
+      ui_ ? net::HttpResponse{200, page_headers(), home_} : net::json_response(200, home_);
   co_return co_await exchange.respond(std::move(response));
 }
 
 // Reading is disk work: it happens on the pool, with copies of everything that the request owns.
 io::Task<void> Endpoints::capsule_file(Exchange& exchange, const Routed& routed) {
-  const auto header = [&](std::string_view name) { return std::string(exchange.request().headers.find(name).value_or("")); };
-  auto read = [&store = world_.capsule_store(), hash = std::string(routed.param("hash")), file = std::string(routed.param("file")), range = header("Range"),
-               if_none_match = header("If-None-Match"), if_range = header("If-Range")]() -> Result<capsule::FileAnswer> {
+  const auto header = [&](std::string_view name) {
+    return std::string(exchange.request().headers.find(name).value_or(""));
+  };
+  auto read = [&store = world_.capsule_store(), hash = std::string(routed.param("hash")),
+               file = std::string(routed.param("file")), range = header("Range"),
+               if_none_match = header("If-None-Match"),
+               if_range = header("If-Range")]() -> Result<capsule::FileAnswer> {
     return capsule::answer_file(store, {hash, file, range, if_none_match, if_range});
   };
   RELAY_CO_TRY(capsule::FileAnswer answer, co_await world_.pool().run(std::move(read)));
@@ -53,26 +64,41 @@ io::Task<void> Endpoints::capsule_file(Exchange& exchange, const Routed& routed)
 void Endpoints::add_to(net::Router& router) {
   world_.code_mode().endpoint().add_to(router);
   for (const char* method : {"POST", "GET", "DELETE"})
-    router.add(method, "/mcp", [this](Exchange& exchange, const Routed& routed) { return http_.serve(exchange, routed.principal); });
-  router.add("GET", "/sse", [this](Exchange& exchange, const Routed& routed) { return sse_.serve_stream(exchange, routed.principal); });
-  router.add("POST", "/messages", [this](Exchange& exchange, const Routed& routed) { return sse_.serve_message(exchange, routed.principal); });
-  router.add("GET", "/", [this](Exchange& exchange, const Routed&) { return home(exchange); }, net::Access::open);
+    router.add(method, "/mcp", [this](Exchange& exchange, const Routed& routed) {
+      return http_.serve(exchange, routed.principal);
+    });
+  router.add("GET", "/sse", [this](Exchange& exchange, const Routed& routed) {
+    return sse_.serve_stream(exchange, routed.principal);
+  });
+  router.add("POST", "/messages", [this](Exchange& exchange, const Routed& routed) {
+    return sse_.serve_message(exchange, routed.principal);
+  });
+  router.add(
+      "GET", "/", [this](Exchange& exchange, const Routed&) { return home(exchange); }, net::Access::open);
   router.add(
       "GET", "/healthz",
-      [this](Exchange& exchange, const Routed&) { return exchange.respond(card_ ? net::json_response(200, R"({"status":"ok"})") : not_ready()); },
+      [this](Exchange& exchange, const Routed&) {
+        return exchange.respond(card_ ? net::json_response(200, R"({"status":"ok"})") : not_ready());
+      },
       net::Access::open);
   router.add("GET", "/metrics", [this](Exchange& exchange, const Routed&) {
-    net::HttpResponse page{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, world_.metrics().render()};
+    net::HttpResponse page{
+        200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, world_.metrics().render()};
     return exchange.respond(std::move(page));
   });
-  router.add("GET", "/capsules/:hash/:file", [this](Exchange& exchange, const Routed& routed) { return capsule_file(exchange, routed); });
+  router.add("GET", "/capsules/:hash/:file",
+             [this](Exchange& exchange, const Routed& routed) { return capsule_file(exchange, routed); });
   router.add(
       "GET", "/mcp/server-card",
-      [this](Exchange& exchange, const Routed&) { return exchange.respond(card_ ? card_->card(exchange.request()) : not_ready()); },
+      [this](Exchange& exchange, const Routed&) {
+        return exchange.respond(card_ ? card_->card(exchange.request()) : not_ready());
+      },
       net::Access::open);
   router.add(
       "GET", "/.well-known/ai-catalog.json",
-      [this](Exchange& exchange, const Routed&) { return exchange.respond(card_ ? card_->catalogue(exchange.request()) : not_ready()); },
+      [this](Exchange& exchange, const Routed&) {
+        return exchange.respond(card_ ? card_->catalogue(exchange.request()) : not_ready());
+      },
       net::Access::open);
 }
 

@@ -20,18 +20,23 @@ namespace {
 constexpr std::array kVariables = {
     EnvironmentVariable{"RELAY_PORT", "server/port", VariableType::number, "Port to listen on"},
     EnvironmentVariable{"RELAY_BIND", "server/bind", VariableType::text, "Address to listen on"},
-    EnvironmentVariable{"RELAY_UI", "server/ui", VariableType::boolean, "Serve the page at / (false: headless)"},
+    EnvironmentVariable{"RELAY_UI", "server/ui", VariableType::boolean,
+                        "Serve the page at / (false: headless)"},
     EnvironmentVariable{"RELAY_OPEN", "server/open", VariableType::boolean, "Open the browser at start"},
-    EnvironmentVariable{"RELAY_ALLOWED_HOSTS", "server/allowedHosts", VariableType::list, "Further host names Relay may be reached under"},
+    EnvironmentVariable{"RELAY_ALLOWED_HOSTS", "server/allowedHosts", VariableType::list,
+                        "Further host names Relay may be reached under"},
     EnvironmentVariable{"RELAY_TLS_CERT", "server/tlsCert", VariableType::text, "PEM certificate chain"},
     EnvironmentVariable{"RELAY_TLS_KEY", "server/tlsKey", VariableType::text, "PEM private key"},
     EnvironmentVariable{"RELAY_AUTH", "auth/mode", VariableType::text, "none or token"},
-    EnvironmentVariable{"RELAY_ALLOWED_ORIGINS", "cors/allowedOrigins", VariableType::list, "Origins of web pages that may call"},
+    EnvironmentVariable{"RELAY_ALLOWED_ORIGINS", "cors/allowedOrigins", VariableType::list,
+                        "Origins of web pages that may call"},
     EnvironmentVariable{"RELAY_TOOLSETS", "toolsets", VariableType::list, "Toolsets to offer"},
     EnvironmentVariable{"RELAY_POLICY_MODE", "policy/mode", VariableType::text, "open, guarded or readonly"},
-    EnvironmentVariable{"RELAY_TIMEOUT_MS", "policy/limits/timeoutMs", VariableType::number, "Wall clock limit of a run"},
+    EnvironmentVariable{"RELAY_TIMEOUT_MS", "policy/limits/timeoutMs", VariableType::number,
+                        "Wall clock limit of a run"},
     EnvironmentVariable{"RELAY_MEM_MB", "policy/limits/memMb", VariableType::number, "Memory limit of a run"},
-    EnvironmentVariable{"RELAY_STDOUT_BYTES", "policy/limits/stdoutBytes", VariableType::number, "Output limit of a run"},
+    EnvironmentVariable{"RELAY_STDOUT_BYTES", "policy/limits/stdoutBytes", VariableType::number,
+                        "Output limit of a run"},
     EnvironmentVariable{"RELAY_MAX_RUNS", "executor/maxConcurrentRuns", VariableType::number, "Runs at once"},
     EnvironmentVariable{"RELAY_WALLS", "executor/walls", VariableType::text, "full or reduced"},
     EnvironmentVariable{"RELAY_CGROUP", "executor/cgroup", VariableType::text, "auto, off or a directory"},
@@ -61,8 +66,7 @@ json::array split_list(std::string_view text) {
 
 std::optional<json::value> find_value(VariableType type, std::string_view text) {
   switch (type) {
-    case VariableType::text:
-      return json::value(boost::json::string_view(text.data(), text.size()));
+    case VariableType::text: return json::value(boost::json::string_view(text.data(), text.size()));
     case VariableType::number: {
       std::int64_t number = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -73,8 +77,7 @@ std::optional<json::value> find_value(VariableType type, std::string_view text) 
       const auto flag = find_boolean(text);
       return flag ? std::optional(json::value(*flag)) : std::nullopt;
     }
-    case VariableType::list:
-      return json::value(split_list(text));
+    case VariableType::list: return json::value(split_list(text));
   }
   return std::nullopt;
 }
@@ -118,9 +121,11 @@ void apply_environment(const std::map<std::string, std::string>& environment, js
     if (value)
       set_path(config, variable.key, std::move(*value));
     else
-      problems.push_back({std::string(variable.name),
-                          fmt::format("expected a {}, got \"{}\"",
-                                      variable.type == VariableType::number ? "whole number" : "true or false", found->second)});
+      problems.push_back(
+          {std::string(variable.name),
+           fmt::format("expected a {}, got \"{}\"",
+                       variable.type == VariableType::number ? "whole number" : "true or false",
+                       found->second)});
   }
 }
 

@@ -1,4 +1,5 @@
-// The environment variables that stand for configuration keys. docs/configuration.md lists them; a test compares.
+// The environment variables that stand for configuration keys. docs/configuration.md lists them; a test
+// compares.
 #pragma once
 
 #include <map>
@@ -14,8 +15,8 @@ namespace relay::app {
 enum class VariableType : std::uint8_t { text, number, boolean, list };
 
 struct EnvironmentVariable {
-  std::string_view name;   // RELAY_PORT
-  std::string_view key;    // "server/port"
+  std::string_view name;  // RELAY_PORT
+  std::string_view key;   // "server/port"
   VariableType type;
   std::string_view meaning;
 };
@@ -23,7 +24,8 @@ struct EnvironmentVariable {
 std::span<const EnvironmentVariable> environment_variables();
 
 /// Lays the variables that are set over `config`; a value that cannot be read is a problem.
-void apply_environment(const std::map<std::string, std::string>& environment, json::object& config, std::vector<ConfigProblem>& problems);
+void apply_environment(const std::map<std::string, std::string>& environment, json::object& config,
+                       std::vector<ConfigProblem>& problems);
 
 /// All variables of this process.
 std::map<std::string, std::string> process_environment();

@@ -1,5 +1,5 @@
-// Throwing away what caches no longer need: capsules, layers of dependencies, installations. At the start and then every hour,
-// on the pool, so that nothing waits for it.
+// Throwing away what caches no longer need: capsules, layers of dependencies, installations. At the start and
+// then every hour, on the pool, so that nothing waits for it.
 #pragma once
 
 #include "base/log.h"
@@ -10,6 +10,7 @@
 namespace relay::app {
 
 /// Never completes; ends with the loop.
-io::Task<void> keep_house(io::ThreadPool& pool, capsule::CapsuleStore& store, capsule::Packages* packages, Log& log);
+io::Task<void> keep_house(io::ThreadPool& pool, capsule::CapsuleStore& store, capsule::Packages* packages,
+                          Log& log);
 
 }  // namespace relay::app

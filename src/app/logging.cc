@@ -19,7 +19,8 @@ std::string_view name_of(LogLevel level) {
   return kLevelNames[static_cast<std::size_t>(level)];
 }
 
-std::string json_line(WallTime time, LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+std::string json_line(WallTime time, LogLevel level, std::string_view message,
+                      std::initializer_list<LogField> fields) {
   json::object line;
   line["ts"] = format_iso8601(time);
   line["level"] = boost::json::string_view(name_of(level).data(), name_of(level).size());
@@ -40,17 +41,23 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string text_line(WallTime time, LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  std::string line = fmt::format("{} {:5} {}", format_iso8601(time).substr(11, 12), name_of(level), printable(message));
+std::string text_line(WallTime time, LogLevel level, std::string_view message,
+                      std::initializer_list<LogField> fields) {
+  std::string line =
+      fmt::format("{} {:5} {}", format_iso8601(time).substr(11, 12), name_of(level), printable(message));
   for (const auto& [key, value] : fields)
-    line += fmt::format("  {}={}", key, value.is_string() ? printable(json::view(value.get_string())) : json::write(value));
+    line += fmt::format("  {}={}", key,
+                        value.is_string() ? printable(json::view(value.get_string())) : json::write(value));
   return line;
 }
 
 class SpdlogLog final : public Log {
  public:
   SpdlogLog(const Clock& clock, LogFormat format, LogLevel threshold)
-      : clock_(clock), format_(format), threshold_(threshold), logger_("relay", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+      : clock_(clock),
+        format_(format),
+        threshold_(threshold),
+        logger_("relay", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
     logger_.set_pattern("%v");
     logger_.set_level(spdlog::level::trace);
     logger_.flush_on(spdlog::level::trace);
@@ -86,10 +93,8 @@ LogLevel parse_log_level(std::string_view configured) {
 std::string format_log_line(LogFormat format, WallTime time, LogLevel level, std::string_view message,
                             std::initializer_list<LogField> fields) {
   switch (format) {
-    case LogFormat::json:
-      return json_line(time, level, message, fields);
-    case LogFormat::text:
-      return text_line(time, level, message, fields);
+    case LogFormat::json: return json_line(time, level, message, fields);
+    case LogFormat::text: return text_line(time, level, message, fields);
   }
   return {};
 }

@@ -15,7 +15,8 @@ enum class LogFormat : std::uint8_t { json, text };
 LogFormat resolve_log_format(std::string_view configured);
 LogLevel parse_log_level(std::string_view configured);
 
-/// One line without its newline. JSON: {"ts":…,"level":…,"msg":…, fields…}; text: "12:00:00.123 info  msg key=value".
+/// One line without its newline. JSON: {"ts":…,"level":…,"msg":…, fields…}; text: "12:00:00.123 info  msg
+/// key=value".
 std::string format_log_line(LogFormat format, WallTime time, LogLevel level, std::string_view message,
                             std::initializer_list<LogField> fields);
 

@@ -16,7 +16,8 @@ std::string parsed(const std::vector<std::string>& words) {
 TEST(CallArguments, PairsAreTypedByTheSchema) {
   EXPECT_EQ(parsed({}), "{}");
   EXPECT_EQ(parsed({"text=5", "n=5"}), R"({"text":"5","n":5})");
-  EXPECT_EQ(parsed({"other=true", "list=[1,2]", "word=hello", "empty="}), R"({"other":true,"list":[1,2],"word":"hello","empty":""})");
+  EXPECT_EQ(parsed({"other=true", "list=[1,2]", "word=hello", "empty="}),
+            R"({"other":true,"list":[1,2],"word":"hello","empty":""})");
   EXPECT_EQ(parsed({"text=a=b"}), R"({"text":"a=b"})");
 }
 

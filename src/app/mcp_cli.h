@@ -10,8 +10,8 @@ namespace relay::app {
 struct McpOptions;
 struct Options;
 
-/// `relay mcp add NAME -- COMMAND ARGS...`: what stands after -- is a command line, whatever it looks like, and is taken away before the
-/// rest is parsed. Gives how many words are left.
+/// `relay mcp add NAME -- COMMAND ARGS...`: what stands after -- is a command line, whatever it looks like,
+/// and is taken away before the rest is parsed. Gives how many words are left.
 int take_command_line(int argc, char** argv, McpOptions& options);
 
 void add_mcp(CLI::App& root, Options& options);

@@ -9,13 +9,17 @@ namespace {
 
 // A word as a shell would take it, so that what is shown can be copied.
 std::string shell_word(std::string_view word) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=@%+,";
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=@%+,";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
   std::string out = "'";
   for (const char c : word) {
-    if (c == '\'') out += "'\\''";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else out += c;
+    if (c == '\'')
+      out += "'\\''";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      out += c;
   }
   return out + "'";
 }
@@ -27,7 +31,9 @@ std::string plain_address(const std::string& endpoint) {
   const std::size_t at = endpoint.rfind('@', path);
   const bool has_user = at != std::string::npos && at >= host;
   const std::size_t query = std::min(endpoint.find('?'), endpoint.size());
-  return endpoint.substr(0, host) + endpoint.substr(has_user ? at + 1 : host, query - (has_user ? at + 1 : host)) + (query < endpoint.size() ? "?..." : "");
+  return endpoint.substr(0, host) +
+         endpoint.substr(has_user ? at + 1 : host, query - (has_user ? at + 1 : host)) +
+         (query < endpoint.size() ? "?..." : "");
 }
 
 int say_problems(const std::vector<ConfigProblem>& problems) {
@@ -35,7 +41,8 @@ int say_problems(const std::vector<ConfigProblem>& problems) {
   return 2;
 }
 
-// Edits work on a configuration that has problems; whatever starts something does not. Nothing but edits make a file where there is none.
+// Edits work on a configuration that has problems; whatever starts something does not. Nothing but edits make
+// a file where there is none.
 int run_on_file(const Options& options) {
   switch (options.mcp.action) {
     case McpAction::add: return run_mcp_add(options);
@@ -60,7 +67,10 @@ ConfigSources sources_for(const Options& options) {
 
 int say_error(const Error& error) {
   fmt::print(stderr, "relay: {}\n", error.message);
-  return error.kind == ErrorKind::invalid || error.kind == ErrorKind::not_found || error.kind == ErrorKind::conflict ? 2 : 1;
+  return error.kind == ErrorKind::invalid || error.kind == ErrorKind::not_found ||
+                 error.kind == ErrorKind::conflict
+             ? 2
+             : 1;
 }
 
 std::filesystem::path mcp_state(const Config& config) {
@@ -76,7 +86,9 @@ std::string describe_server(const upstream::ServerSpec& spec) {
 
 int run_mcp(const Options& options) {
   const McpAction action = options.mcp.action;
-  if (action == McpAction::add || action == McpAction::remove || action == McpAction::enable || action == McpAction::disable) return run_on_file(options);
+  if (action == McpAction::add || action == McpAction::remove || action == McpAction::enable ||
+      action == McpAction::disable)
+    return run_on_file(options);
   const LoadedConfig loaded = load_config(sources_for(options));
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
   switch (action) {

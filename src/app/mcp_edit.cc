@@ -28,7 +28,8 @@ Result<Pair> parse_pair(const std::string& text, std::string_view what, bool all
   return Pair{text.substr(0, at), text.substr(from)};
 }
 
-Result<json::object> pairs_of(const std::vector<std::string>& texts, std::string_view what, bool allow_colon) {
+Result<json::object> pairs_of(const std::vector<std::string>& texts, std::string_view what,
+                              bool allow_colon) {
   json::object out;
   for (const std::string& text : texts) {
     RELAY_TRY(Pair pair, parse_pair(text, what, allow_colon));
@@ -55,7 +56,10 @@ void add_sandbox(const McpOptions& mcp, json::object& entry) {
 // In the order in which people read it: who, what, how.
 Result<json::object> make_entry(const McpOptions& mcp) {
   const bool has_url = mcp.entry.contains("endpoint");
-  if (mcp.command.empty() && !has_url) return fail(invalid("what is to be started? relay mcp add NAME COMMAND ARGS..., or --url URL for a server that runs already"));
+  if (mcp.command.empty() && !has_url)
+    return fail(
+        invalid("what is to be started? relay mcp add NAME COMMAND ARGS..., or --url URL for a server that "
+                "runs already"));
   if (!mcp.command.empty() && has_url) return fail(invalid("a server has a command or a --url, not both"));
   json::object entry{{"name", mcp.names.front()}};
   if (!mcp.command.empty()) entry["command"] = mcp.command.front();
@@ -75,28 +79,36 @@ void warn_about_secrets(const json::object& entry, std::string_view name) {
     const json::object* values = json::find_object(entry, block);
     if (!values) continue;
     for (const auto& member : *values)
-      if (const std::string key(member.key()); imports::looks_like_secret(key, json::view(member.value().get_string())))
-        fmt::print(stderr, "relay: {}.{} looks like a secret and stands in the configuration now; `relay mcp secret set {}.{}` and ${{secret:{}.{}}} keep it out\n",
+      if (const std::string key(member.key());
+          imports::looks_like_secret(key, json::view(member.value().get_string())))
+        fmt::print(stderr,
+                   "relay: {}.{} looks like a secret and stands in the configuration now; `relay mcp secret "
+                   "set {}.{}` and ${{secret:{}.{}}} keep it out\n",
                    block, key, name, key, name, key);
   }
 }
 
 // It may be installed later, so the entry stands.
 void warn_about_missing_program(const std::string& program) {
-  const bool is_there =
-      program.find('/') == std::string::npos ? !find_in_path(program).empty() : !program.starts_with('/') || std::filesystem::exists(program);
-  if (!is_there) fmt::print(stderr, "relay: there is no program {} here; the server cannot start before there is\n", program);
+  const bool is_there = program.find('/') == std::string::npos
+                            ? !find_in_path(program).empty()
+                            : !program.starts_with('/') || std::filesystem::exists(program);
+  if (!is_there)
+    fmt::print(stderr, "relay: there is no program {} here; the server cannot start before there is\n",
+               program);
 }
 
 int say_outcome(const Result<EditOutcome>& outcome, std::string_view done) {
   if (!outcome) return say_error(outcome.error());
-  for (const ConfigProblem& problem : outcome->introduced) fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
+  for (const ConfigProblem& problem : outcome->introduced)
+    fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
   if (!outcome->introduced.empty()) {
     fmt::print(stderr, "relay: nothing was changed\n");
     return 2;
   }
   fmt::print("{} {}{}\n", done, outcome->is_new ? "in a new " : "in ", outcome->file.string());
-  for (const ConfigProblem& problem : outcome->remaining) fmt::print(stderr, "still wrong: {}: {}\n", problem.where, problem.what);
+  for (const ConfigProblem& problem : outcome->remaining)
+    fmt::print(stderr, "still wrong: {}: {}\n", problem.where, problem.what);
   return 0;
 }
 
@@ -116,7 +128,10 @@ int run_mcp_add(const Options& options) {
     const std::vector<std::string> names = document.server_names();
     const bool is_there = std::ranges::find(names, name) != names.end();
     if (is_there && options.mcp.replace) return document.replace_server(name, *entry);
-    if (is_there) return fail(Error{ErrorKind::conflict, Blame::peer, fmt::format("there is a server \"{}\" already; --replace puts this one in its place", name)});
+    if (is_there)
+      return fail(
+          Error{ErrorKind::conflict, Blame::peer,
+                fmt::format("there is a server \"{}\" already; --replace puts this one in its place", name)});
     document.append_server(*entry);
     return {};
   };
@@ -138,10 +153,12 @@ int run_mcp_remove(const Options& options) {
 
 int run_mcp_switch(const Options& options, bool enabled) {
   const auto edit = [&](ConfigDocument& document) -> Result<void> {
-    for (const std::string& name : options.mcp.names) RELAY_CHECK(document.set_in_server(name, "enabled", enabled));
+    for (const std::string& name : options.mcp.names)
+      RELAY_CHECK(document.set_in_server(name, "enabled", enabled));
     return {};
   };
-  return say_outcome(edit_config(options.sources, edit), fmt::format("{} {}", enabled ? "enabled" : "disabled", joined(options.mcp.names)));
+  return say_outcome(edit_config(options.sources, edit),
+                     fmt::format("{} {}", enabled ? "enabled" : "disabled", joined(options.mcp.names)));
 }
 
 }  // namespace relay::app

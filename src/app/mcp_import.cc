@@ -1,5 +1,5 @@
-// `relay mcp import`: what other programs on this machine are configured with, shown with where it comes from, and added when the user
-// says so. Nothing is started.
+// `relay mcp import`: what other programs on this machine are configured with, shown with where it comes
+// from, and added when the user says so. Nothing is started.
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,16 +27,20 @@ using imports::Place;
 // The addresses under which an entry would lead back to us.
 std::vector<std::string> own_origins(const Config& config) {
   std::vector<std::string> origins;
-  for (const std::string& host : {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), config.server.bind})
-    for (const char* scheme : {"http", "https"}) origins.push_back(fmt::format("{}://{}:{}", scheme, host, config.server.port));
+  for (const std::string& host :
+       {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), config.server.bind})
+    for (const char* scheme : {"http", "https"})
+      origins.push_back(fmt::format("{}://{}:{}", scheme, host, config.server.port));
   return origins;
 }
 
 // Everything that was found, sorted into what can be added and what cannot.
 class Harvest {
  public:
-  Harvest(const Config& config, const McpOptions& options) : options_(options), origins_(own_origins(config)) {
-    for (const upstream::ServerSpec& spec : config.mcps) taken_.emplace(spec.name, "you have a server of that name");
+  Harvest(const Config& config, const McpOptions& options)
+      : options_(options), origins_(own_origins(config)) {
+    for (const upstream::ServerSpec& spec : config.mcps)
+      taken_.emplace(spec.name, "you have a server of that name");
   }
 
   void read(const Place& place, const imports::Surroundings& surroundings) {
@@ -54,13 +58,15 @@ class Harvest {
 
   void print() const {
     for (const FoundServer& one : found_) print_found(one);
-    for (const imports::SkippedServer& one : skipped_) fmt::print("  skipped {} ({}): {}\n", one.name, where(one.from), one.why);
+    for (const imports::SkippedServer& one : skipped_)
+      fmt::print("  skipped {} ({}): {}\n", one.name, where(one.from), one.why);
     for (const std::string& problem : problems_) fmt::print("  not read: {}\n", problem);
   }
 
  private:
   void take(imports::Reading reading, const Place& place) {
-    if (!reading.problem.empty()) problems_.push_back(fmt::format("{}: {}", place.file.string(), reading.problem));
+    if (!reading.problem.empty())
+      problems_.push_back(fmt::format("{}: {}", place.file.string(), reading.problem));
     std::ranges::move(reading.skipped, std::back_inserter(skipped_));
     for (FoundServer& one : reading.found) {
       const std::string why = why_not(one);
@@ -76,17 +82,23 @@ class Harvest {
   [[nodiscard]] std::string why_not(const FoundServer& one) const {
     if (imports::points_to_relay(one.spec, origins_)) return "it is Relay itself";
     if (!one.spec.enabled && !options_.all) return "it is disabled there; --all takes it too";
-    if (one.from_other_project && !options_.all) return fmt::format("it belongs to the project {}; --all takes it too", one.spec.cwd);
+    if (one.from_other_project && !options_.all)
+      return fmt::format("it belongs to the project {}; --all takes it too", one.spec.cwd);
     const auto taken = taken_.find(one.spec.name);
     return taken == taken_.end() ? std::string() : taken->second;
   }
 
-  static std::string where(const imports::Provenance& from) { return fmt::format("{}: {}, {}", from.title, from.file.string(), from.key); }
+  static std::string where(const imports::Provenance& from) {
+    return fmt::format("{}: {}, {}", from.title, from.file.string(), from.key);
+  }
 
   static void print_found(const FoundServer& one) {
-    fmt::print("  {}\n    from    {}\n    {}    {}\n", one.spec.name, where(one.from), one.spec.transport == upstream::Transport::stdio ? "runs" : "url ", describe_server(one.spec));
-    for (const imports::KeptSecret& secret : one.secrets) fmt::print("    secret  {} looks like one: kept as ${{secret:{}}}\n", secret.where, secret.name);
-    for (const std::string& need : one.needs) fmt::print("    needs   a value: relay mcp secret set {}\n", need);
+    fmt::print("  {}\n    from    {}\n    {}    {}\n", one.spec.name, where(one.from),
+               one.spec.transport == upstream::Transport::stdio ? "runs" : "url ", describe_server(one.spec));
+    for (const imports::KeptSecret& secret : one.secrets)
+      fmt::print("    secret  {} looks like one: kept as ${{secret:{}}}\n", secret.where, secret.name);
+    for (const std::string& need : one.needs)
+      fmt::print("    needs   a value: relay mcp secret set {}\n", need);
     for (const std::string& note : one.notes) fmt::print("    note    {}\n", note);
   }
 
@@ -122,11 +134,14 @@ Result<std::vector<Place>> chosen_places(const std::vector<std::string>& from, c
   std::vector<Place> out;
   for (const std::string& name : from) {
     const std::size_t before = out.size();
-    std::ranges::copy_if(known, std::back_inserter(out), [&](const Place& place) { return place.source == name; });
+    std::ranges::copy_if(known, std::back_inserter(out),
+                         [&](const Place& place) { return place.source == name; });
     std::error_code ignored;
-    if (out.size() == before && fs::is_regular_file(name, ignored)) out.push_back(imports::place_of_file(fs::absolute(name), home));
+    if (out.size() == before && fs::is_regular_file(name, ignored))
+      out.push_back(imports::place_of_file(fs::absolute(name), home));
     if (out.size() == before)
-      return fail(invalid(fmt::format("\"{}\" is neither a file nor a source; the sources are {}", name, fmt::join(imports::source_names(known), ", "))));
+      return fail(invalid(fmt::format("\"{}\" is neither a file nor a source; the sources are {}", name,
+                                      fmt::join(imports::source_names(known), ", "))));
   }
   return out;
 }
@@ -134,11 +149,16 @@ Result<std::vector<Place>> chosen_places(const std::vector<std::string>& from, c
 Result<void> read_places(Harvest& harvest, const McpOptions& options) {
   const auto environment = process_environment();
   const auto home_variable = environment.find("HOME");
-  const fs::path home = home_variable == environment.end() ? fs::path("/nonexistent") : fs::path(home_variable->second);
+  const fs::path home =
+      home_variable == environment.end() ? fs::path("/nonexistent") : fs::path(home_variable->second);
   RELAY_TRY(const std::vector<Place> places, chosen_places(options.from, home));
   for (const Place& place : places) {
-    const imports::Surroundings surroundings{.home = home, .folder = place.folder, .working_directory = fs::current_path(), .environment = environment};
-    for (const Place& file : place.every_file ? files_of(place) : std::vector<Place>{place}) harvest.read(file, surroundings);
+    const imports::Surroundings surroundings{.home = home,
+                                             .folder = place.folder,
+                                             .working_directory = fs::current_path(),
+                                             .environment = environment};
+    for (const Place& file : place.every_file ? files_of(place) : std::vector<Place>{place})
+      harvest.read(file, surroundings);
   }
   return {};
 }
@@ -152,7 +172,9 @@ class Questions {
     if (yes_) return true;
     if (stopped_) return false;
     const bool is_process = one.spec.transport == upstream::Transport::stdio;
-    const std::string answer = ask(fmt::format("add {}? It {} {} [y/N, a for all, q to stop] ", one.spec.name, is_process ? "would run:" : "is at", describe_server(one.spec)));
+    const std::string answer =
+        ask(fmt::format("add {}? It {} {} [y/N, a for all, q to stop] ", one.spec.name,
+                        is_process ? "would run:" : "is at", describe_server(one.spec)));
     yes_ = answer == "a" || answer == "all";
     stopped_ = answer == "q" || answer == "quit";
     return yes_ || answer == "y" || answer == "yes";
@@ -160,7 +182,8 @@ class Questions {
 
   bool keeps(const imports::KeptSecret& secret) {
     if (yes_) return true;
-    const std::string answer = ask(fmt::format("keep {} in the secret store instead of the configuration? [Y/n] ", secret.where));
+    const std::string answer =
+        ask(fmt::format("keep {} in the secret store instead of the configuration? [Y/n] ", secret.where));
     return answer != "n" && answer != "no";
   }
 
@@ -186,7 +209,8 @@ void put_back(FoundServer& server, const imports::KeptSecret& secret) {
       if (value == reference) value = secret.prefix + secret.value;
 }
 
-Result<void> keep_secrets(std::vector<FoundServer>& servers, Questions& questions, upstream::SecretStore& store) {
+Result<void> keep_secrets(std::vector<FoundServer>& servers, Questions& questions,
+                          upstream::SecretStore& store) {
   for (FoundServer& server : servers)
     for (const imports::KeptSecret& secret : server.secrets) {
       if (!questions.keeps(secret))
@@ -203,14 +227,17 @@ int add_servers(const Options& options, const std::vector<FoundServer>& servers)
     return {};
   });
   if (!outcome) return say_error(outcome.error());
-  for (const ConfigProblem& problem : outcome->introduced) fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
+  for (const ConfigProblem& problem : outcome->introduced)
+    fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
   if (!outcome->introduced.empty()) {
     fmt::print(stderr, "relay: nothing was added\n");
     return 2;
   }
-  fmt::print("added {} server{} to {}; `relay mcp test` tries them\n", servers.size(), servers.size() == 1 ? "" : "s", outcome->file.string());
+  fmt::print("added {} server{} to {}; `relay mcp test` tries them\n", servers.size(),
+             servers.size() == 1 ? "" : "s", outcome->file.string());
   for (const FoundServer& server : servers)
-    for (const std::string& need : server.needs) fmt::print("{} needs a value: relay mcp secret set {}\n", server.spec.name, need);
+    for (const std::string& need : server.needs)
+      fmt::print("{} needs a value: relay mcp secret set {}\n", server.spec.name, need);
   return 0;
 }
 
@@ -219,7 +246,8 @@ int add_servers(const Options& options, const std::vector<FoundServer>& servers)
 int run_mcp_import(const Options& options, const Config& config) {
   Harvest harvest(config, options.mcp);
   if (const auto done = read_places(harvest, options.mcp); !done) return say_error(done.error());
-  fmt::print("found {} server{} in {} file{}\n", harvest.found().size(), harvest.found().size() == 1 ? "" : "s", harvest.files(), harvest.files() == 1 ? "" : "s");
+  fmt::print("found {} server{} in {} file{}\n", harvest.found().size(),
+             harvest.found().size() == 1 ? "" : "s", harvest.files(), harvest.files() == 1 ? "" : "s");
   harvest.print();
   if (harvest.found().empty() || options.mcp.dry_run) return 0;
 

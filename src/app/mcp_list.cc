@@ -17,8 +17,13 @@ json::array names_of(const std::map<std::string, std::string>& values) {
 }
 
 json::object to_json(const ServerSpec& spec) {
-  json::object out{{"name", spec.name}, {"transport", std::string(name_of(spec.transport))}, {"expose", std::string(name_of(spec.expose))},
-                   {"enabled", spec.enabled}, {"autostart", spec.autostart}, {"sandbox", spec.cage.has_value()}, {"description", spec.description}};
+  json::object out{{"name", spec.name},
+                   {"transport", std::string(name_of(spec.transport))},
+                   {"expose", std::string(name_of(spec.expose))},
+                   {"enabled", spec.enabled},
+                   {"autostart", spec.autostart},
+                   {"sandbox", spec.cage.has_value()},
+                   {"description", spec.description}};
   if (spec.transport == upstream::Transport::stdio) {
     out["command"] = spec.command;
     out["args"] = json::array(spec.args.begin(), spec.args.end());
@@ -41,13 +46,17 @@ int run_mcp_list(const Options& options, const Config& config) {
     return 0;
   }
   if (config.mcps.empty()) {
-    fmt::print("no servers yet; `relay mcp add` adds one, `relay mcp import` looks at what other programs have\n");
+    fmt::print(
+        "no servers yet; `relay mcp add` adds one, `relay mcp import` looks at what other programs have\n");
     return 0;
   }
   TextTable table({"NAME", "TRANSPORT", "EXPOSE", "STATE", "WHAT"});
   for (const ServerSpec& spec : config.mcps)
     table.add({spec.name, std::string(name_of(spec.transport)), std::string(name_of(spec.expose)),
-               !spec.enabled ? "disabled" : spec.cage ? "enabled, sandboxed" : "enabled", describe_server(spec)});
+               !spec.enabled ? "disabled"
+               : spec.cage   ? "enabled, sandboxed"
+                             : "enabled",
+               describe_server(spec)});
   fmt::print("{}", table.text());
   return 0;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
 
 #include "app/config_check.h"
 #include "app/logging.h"
@@ -20,10 +20,12 @@ std::string suggestion(const Config& config, const std::string& name) {
   std::vector<std::string> known;
   for (const upstream::ServerSpec& spec : config.mcps) known.push_back(spec.name);
   const std::string near = nearest_name(name, known);
-  return near.empty() ? "`relay mcp list` shows the ones that are" : fmt::format("did you mean \"{}\"?", near);
+  return near.empty() ? "`relay mcp list` shows the ones that are"
+                      : fmt::format("did you mean \"{}\"?", near);
 }
 
-io::Task<void> run_body(World& world, asio::io_context& loop, std::function<io::Task<int>(World&)> body, int& exit_code) {
+io::Task<void> run_body(World& world, asio::io_context& loop, std::function<io::Task<int>(World&)> body,
+                        int& exit_code) {
   const auto ended = co_await body(world);
   if (!ended) fmt::print(stderr, "relay: {}\n", ended.error().message);
   exit_code = ended.value_or(1);
@@ -42,27 +44,35 @@ io::Task<void> stop_on_signal(World& world, asio::io_context& loop, int& exit_co
 
 }  // namespace
 
-Result<std::vector<upstream::ServerSpec>> pick_servers(const Config& config, const std::vector<std::string>& names, Disabled disabled) {
+Result<std::vector<upstream::ServerSpec>> pick_servers(const Config& config,
+                                                       const std::vector<std::string>& names,
+                                                       Disabled disabled) {
   std::vector<upstream::ServerSpec> picked;
   for (const std::string& name : names) {
     const auto found = std::ranges::find(config.mcps, name, &upstream::ServerSpec::name);
-    if (found == config.mcps.end()) return fail(not_found(fmt::format("there is no server \"{}\"; {}", name, suggestion(config, name))));
-    if (!found->enabled && disabled == Disabled::refused) return fail(invalid(fmt::format("{} is disabled: relay mcp enable {}", name, name)));
+    if (found == config.mcps.end())
+      return fail(not_found(fmt::format("there is no server \"{}\"; {}", name, suggestion(config, name))));
+    if (!found->enabled && disabled == Disabled::refused)
+      return fail(invalid(fmt::format("{} is disabled: relay mcp enable {}", name, name)));
     picked.push_back(*found);
   }
-  if (names.empty()) std::ranges::copy_if(config.mcps, std::back_inserter(picked), &upstream::ServerSpec::enabled);
+  if (names.empty())
+    std::ranges::copy_if(config.mcps, std::back_inserter(picked), &upstream::ServerSpec::enabled);
   return picked;
 }
 
 Error final_error(const upstream::Upstream& server, Error error) {
   const upstream::Status status = server.status();
-  if (status.phase == upstream::Phase::failed && !status.reason.empty()) error.message = fmt::format("server {} failed: {}", server.spec().name, status.reason);
+  if (status.phase == upstream::Phase::failed && !status.reason.empty())
+    error.message = fmt::format("server {} failed: {}", server.spec().name, status.reason);
   return error;
 }
 
-void run_with_servers(const Config& config, std::vector<upstream::ServerSpec> servers, std::function<io::Task<int>(World&)> body) {
+void run_with_servers(const Config& config, std::vector<upstream::ServerSpec> servers,
+                      std::function<io::Task<int>(World&)> body) {
   const SystemClock clock;
-  const std::unique_ptr<Log> log = make_stderr_log(clock, resolve_log_format(config.log_format), LogLevel::error);
+  const std::unique_ptr<Log> log =
+      make_stderr_log(clock, resolve_log_format(config.log_format), LogLevel::error);
   asio::io_context loop(1);
   Config own = config;
   own.toolsets.clear();

@@ -32,7 +32,7 @@ struct Position {
 };
 
 Position position_of(const fs::path& file) {
-  struct stat now {};
+  struct stat now{};
   return ::stat(file.c_str(), &now) == 0 ? Position{now.st_ino, now.st_size} : Position{};
 }
 
@@ -60,9 +60,12 @@ void follow(const fs::path& file, Position seen) {
 int run_mcp_logs(const Options& options, const Config& config) {
   const std::string& name = options.mcp.names.front();
   const fs::path file = mcp_state(config) / "logs" / (name + ".log");
-  const bool is_known = std::ranges::any_of(config.mcps, [&](const upstream::ServerSpec& spec) { return spec.name == name; });
+  const bool is_known =
+      std::ranges::any_of(config.mcps, [&](const upstream::ServerSpec& spec) { return spec.name == name; });
   std::error_code ignored;
-  if (!is_known && (name.find('/') != std::string::npos || !fs::exists(file, ignored))) return say_error(not_found(fmt::format("there is no server \"{}\"; `relay mcp list` shows the ones that are", name)));
+  if (!is_known && (name.find('/') != std::string::npos || !fs::exists(file, ignored)))
+    return say_error(
+        not_found(fmt::format("there is no server \"{}\"; `relay mcp list` shows the ones that are", name)));
   const Position seen = position_of(file);
   std::deque<std::string> lines;
   take_lines(file.string() + ".1", options.mcp.lines, lines);

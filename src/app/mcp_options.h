@@ -10,26 +10,38 @@
 namespace relay::app {
 
 enum class McpAction : std::uint8_t {
-  add, list, remove, enable, disable, test, tools, call, logs, import, secret_set, secret_list, secret_remove,
+  add,
+  list,
+  remove,
+  enable,
+  disable,
+  test,
+  tools,
+  call,
+  logs,
+  import,
+  secret_set,
+  secret_list,
+  secret_remove,
 };
 
 struct McpOptions {
   McpAction action = McpAction::list;
   std::vector<std::string> names;  // remove, enable, disable, test: several; the others: one
 
-  json::object entry;                 // add: the keys that were given, already typed
-  std::vector<std::string> command;   // add: the command line
-  std::vector<std::string> env;       // add: K=V
-  std::vector<std::string> headers;   // add: K=V or "K: V"
-  bool sandbox = false;               // add
+  json::object entry;                // add: the keys that were given, already typed
+  std::vector<std::string> command;  // add: the command line
+  std::vector<std::string> env;      // add: K=V
+  std::vector<std::string> headers;  // add: K=V or "K: V"
+  bool sandbox = false;              // add
   std::vector<std::string> sandbox_read, sandbox_write, sandbox_hosts;
-  bool replace = false;               // add
+  bool replace = false;  // add
 
   bool json = false;  // list, tools, call, test
   bool full = false;  // tools
 
-  std::string tool;                     // call
-  std::vector<std::string> arguments;   // call: JSON, or key=value
+  std::string tool;                    // call
+  std::vector<std::string> arguments;  // call: JSON, or key=value
 
   std::size_t lines = 50;  // logs
   bool follow = false;

@@ -1,5 +1,5 @@
-// `relay mcp secret set|list|remove`: values that the configuration only names. A value comes from stdin, never from the command
-// line, where every user of the machine could read it.
+// `relay mcp secret set|list|remove`: values that the configuration only names. A value comes from stdin,
+// never from the command line, where every user of the machine could read it.
 #include <termios.h>
 #include <unistd.h>
 
@@ -48,7 +48,8 @@ std::string ask_for_value(const std::string& name) {
 std::string read_value() {
   std::string value;
   char buffer[4096];
-  while (value.size() <= limits::kSecretBytes && std::cin.read(buffer, sizeof buffer).gcount() > 0) value.append(buffer, static_cast<std::size_t>(std::cin.gcount()));
+  while (value.size() <= limits::kSecretBytes && std::cin.read(buffer, sizeof buffer).gcount() > 0)
+    value.append(buffer, static_cast<std::size_t>(std::cin.gcount()));
   if (value.ends_with('\n')) value.pop_back();
   if (value.ends_with('\r')) value.pop_back();
   return value;
@@ -56,7 +57,11 @@ std::string read_value() {
 
 int set_secret(upstream::SecretStore& store, const std::string& name) {
   const std::string value = ::isatty(STDIN_FILENO) ? ask_for_value(name) : read_value();
-  if (value.empty()) return say_error(invalid("the value is empty; nothing was kept. Type it, or pipe it in: printf %s \"$TOKEN\" | relay mcp secret set " + name));
+  if (value.empty())
+    return say_error(
+        invalid("the value is empty; nothing was kept. Type it, or pipe it in: printf %s \"$TOKEN\" | relay "
+                "mcp secret set " +
+                name));
   if (const auto kept = store.set(name, value); !kept) return say_error(kept.error());
   fmt::print("kept {}; write ${{secret:{}}} where it belongs\n", name, name);
   return 0;
@@ -73,7 +78,9 @@ int remove_secrets(upstream::SecretStore& store, const std::vector<std::string>&
   for (const std::string& name : names) {
     const auto removed = store.remove(name);
     if (!removed) return say_error(removed.error());
-    if (!*removed) return say_error(not_found(fmt::format("there is no secret \"{}\"; `relay mcp secret list` names them", name)));
+    if (!*removed)
+      return say_error(
+          not_found(fmt::format("there is no secret \"{}\"; `relay mcp secret list` names them", name)));
     fmt::print("removed {}\n", name);
   }
   return 0;

@@ -36,12 +36,15 @@ io::Task<Tried> try_server(World& world, std::shared_ptr<upstream::Upstream> ser
 }
 
 std::string server_title(const upstream::Offer& offer) {
-  return fmt::format("{} {}", json::find_string(offer.server, "name").value_or("without a name"), json::find_string(offer.server, "version").value_or(""));
+  return fmt::format("{} {}", json::find_string(offer.server, "name").value_or("without a name"),
+                     json::find_string(offer.server, "version").value_or(""));
 }
 
 std::string era_title(const upstream::Status& status) {
   if (!status.revision) return "unknown";
-  return fmt::format("{} ({})", protocol::era_of(*status.revision) == protocol::Era::modern ? "modern" : "legacy", protocol::name_of(*status.revision));
+  return fmt::format("{} ({})",
+                     protocol::era_of(*status.revision) == protocol::Era::modern ? "modern" : "legacy",
+                     protocol::name_of(*status.revision));
 }
 
 void print_failure(const Tried& tried) {
@@ -53,7 +56,8 @@ void print_success(const Tried& tried) {
   const upstream::Offer& offer = *tried.offer;
   fmt::print("{}: works, {} ms\n", tried.name, tried.took.count());
   fmt::print("  server     {}\n  era        {}\n", server_title(offer), era_title(tried.status));
-  fmt::print("  offers     {} tools, {} prompts, {} resources, {} templates\n", offer.tools.items->size(), offer.prompts.items->size(), offer.resources.items->size(), offer.templates.items->size());
+  fmt::print("  offers     {} tools, {} prompts, {} resources, {} templates\n", offer.tools.items->size(),
+             offer.prompts.items->size(), offer.resources.items->size(), offer.templates.items->size());
   for (const std::string& oddity : offer.oddities) fmt::print("  odd        {}\n", oddity);
 }
 
@@ -68,7 +72,9 @@ json::object to_json(const Tried& tried) {
   out["server"] = offer.server;
   out["capabilities"] = offer.capabilities;
   if (tried.status.revision) out["revision"] = std::string(protocol::name_of(*tried.status.revision));
-  out["era"] = tried.status.revision && protocol::era_of(*tried.status.revision) == protocol::Era::modern ? "modern" : "legacy";
+  out["era"] = tried.status.revision && protocol::era_of(*tried.status.revision) == protocol::Era::modern
+                   ? "modern"
+                   : "legacy";
   out["tools"] = offer.tools.items->size();
   out["prompts"] = offer.prompts.items->size();
   out["resources"] = offer.resources.items->size();
@@ -147,13 +153,15 @@ int run_mcp_test(const Options& options, const Config& config) {
     fmt::print(stderr, "relay: no server is enabled; `relay mcp list` shows them\n");
     return 2;
   }
-  run_with_servers(config, *std::move(servers), [as_json = options.mcp.json](World& world) { return try_all(world, as_json); });
+  run_with_servers(config, *std::move(servers),
+                   [as_json = options.mcp.json](World& world) { return try_all(world, as_json); });
 }
 
 int run_mcp_tools(const Options& options, const Config& config) {
   auto servers = pick_servers(config, options.mcp.names, Disabled::refused);
   if (!servers) return say_error(servers.error());
-  run_with_servers(config, *std::move(servers), [mcp = options.mcp](World& world) { return show_tools(world, mcp); });
+  run_with_servers(config, *std::move(servers),
+                   [mcp = options.mcp](World& world) { return show_tools(world, mcp); });
 }
 
 }  // namespace relay::app

@@ -13,8 +13,22 @@
 namespace relay::app {
 
 enum class Command : std::uint8_t {
-  init, serve, stdio, run, check_config, doctor, audit_verify, audit_tail, explain, keys_show, keys_rotate,
-  capsule_build, capsule_inspect, capsule_verify, capsule_run, mcp,
+  init,
+  serve,
+  stdio,
+  run,
+  check_config,
+  doctor,
+  audit_verify,
+  audit_tail,
+  explain,
+  keys_show,
+  keys_rotate,
+  capsule_build,
+  capsule_inspect,
+  capsule_verify,
+  capsule_run,
+  mcp,
 };
 
 struct Options {
@@ -31,17 +45,17 @@ struct Options {
   std::string tool_filter;                // audit tail
   std::string request_id;                 // explain
 
-  McpOptions mcp;                         // mcp ...
+  McpOptions mcp;  // mcp ...
 
-  std::filesystem::path script;           // run
-  std::optional<std::string> code;        // run: instead of a script
-  std::string language;                   // run: js or py, instead of what the script's name says
-  bool yes = false;                       // run, capsule run: confirm what has to be confirmed
-  std::vector<std::string> script_args;   // run, capsule run
+  std::filesystem::path script;          // run
+  std::optional<std::string> code;       // run: instead of a script
+  std::string language;                  // run: js or py, instead of what the script's name says
+  bool yes = false;                      // run, capsule run: confirm what has to be confirmed
+  std::vector<std::string> script_args;  // run, capsule run
 
-  std::filesystem::path capsule;          // capsule inspect, verify, run: a directory or the hash of a stored one
-  std::filesystem::path output;           // capsule build
-  std::string capsule_cwd = "/";          // capsule build
+  std::filesystem::path capsule;  // capsule inspect, verify, run: a directory or the hash of a stored one
+  std::filesystem::path output;   // capsule build
+  std::string capsule_cwd = "/";  // capsule build
   std::vector<std::string> capsule_env;   // "NAME=value"
   std::vector<std::string> npm_packages;  // "lodash@^4"; run and capsule build, like the two below
   std::vector<std::string> pip_requirements;

@@ -27,7 +27,9 @@ Result<void> load_lockfile(const Config& config, json::object& npm) {
   if (given.empty() || given.find('{') != std::string::npos) return {};
   const fs::path path = config.root / given;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(invalid(fmt::format("npm.lockfile: cannot read {}: {}", path.string(), std::strerror(errno))));
+  if (!file)
+    return fail(
+        invalid(fmt::format("npm.lockfile: cannot read {}: {}", path.string(), std::strerror(errno))));
   npm["lockfile"] = std::string((std::istreambuf_iterator<char>(file)), {});
   return {};
 }
@@ -67,8 +69,10 @@ Result<capsule::PackageOptions> package_options(const Config& config) {
   options.configured_pip = config.pip;
   options.npm.cache = options.py.cache = config.state / "deps";
   options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
-  options.npm.esbuild = capsule::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
-  if (json::find_bool(config.npm, "sourcemaps").value_or(false)) options.npm.sourcemaps = capsule::Sourcemaps::on;
+  options.npm.esbuild =
+      capsule::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
+  if (json::find_bool(config.npm, "sourcemaps").value_or(false))
+    options.npm.sourcemaps = capsule::Sourcemaps::on;
   options.npm.compiler = beside / "runtime" / "compile-bundle.mjs";
   options.npm.engine = beside / "runtime" / "quickjs.wasm";
   options.py.mirror = mirror_of(config);

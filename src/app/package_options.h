@@ -1,5 +1,5 @@
-// Where npm, pip and the runtimes are, as the resolvers of dependencies want to know it. Shared by the world of a server
-// and by `relay capsule build`, which has no world.
+// Where npm, pip and the runtimes are, as the resolvers of dependencies want to know it. Shared by the world
+// of a server and by `relay capsule build`, which has no world.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace relay::app {
 /// Where relay itself is: relay-zygote and the runtimes are beside it.
 std::filesystem::path program_directory();
 
-/// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed on to them.
-/// Fails when the configured lockfile cannot be read.
+/// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed
+/// on to them. Fails when the configured lockfile cannot be read.
 Result<capsule::PackageOptions> package_options(const Config& config);
 
 /// What --npm, --pip and --wheel ask for, as run_js and run_py take it in "npm" and "pip".

@@ -30,7 +30,8 @@ authority::Decision decision_of(const fetch::Refusal& refusal) {
   return decision;
 }
 
-io::Task<void> write_line(audit::Journal& journal, authority::Call call, authority::Decision decision, authority::Outcome outcome) {
+io::Task<void> write_line(audit::Journal& journal, authority::Call call, authority::Decision decision,
+                          authority::Outcome outcome) {
   co_return co_await journal.refuse(call, decision, std::move(outcome));
 }
 
@@ -53,16 +54,25 @@ authority::Call refused_call(const fetch::Refusal& refusal, const authority::Cal
 void RefusalBook::add(const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth) {
   ++counts_.at(static_cast<std::size_t>(refusal.what));
   if (nth > kLinesOfOneRun) return;
-  log_.warn("fetch refused", {{"runRequestId", run.request_id}, {"what", fetch::name_of(refusal.what)}, {"host", refusal.host}, {"network", refusal.network}, {"reason", refusal.reason}});
+  log_.warn("fetch refused", {{"runRequestId", run.request_id},
+                              {"what", fetch::name_of(refusal.what)},
+                              {"host", refusal.host},
+                              {"network", refusal.network},
+                              {"reason", refusal.reason}});
   authority::Call call = refused_call(refusal, run);
   call.request_id = make_id(random_, "req_");
-  io::spawn(loop_, write_line(journal_, std::move(call), decision_of(refusal), authority::make_outcome(ending_of(refusal.what), refusal.reason)), "audit a refusal");
+  io::spawn(loop_,
+            write_line(journal_, std::move(call), decision_of(refusal),
+                       authority::make_outcome(ending_of(refusal.what), refusal.reason)),
+            "audit a refusal");
 }
 
 void RefusalBook::measure(metrics::Registry& metrics) const {
   for (const What what : kWhats)
-    metrics.add_counter("relay_fetch_refusals_total", "Requests of guests that policy or a limit refused",
-                        [this, what] { return static_cast<double>(counts_.at(static_cast<std::size_t>(what))); }, {{"what", std::string(fetch::name_of(what))}});
+    metrics.add_counter(
+        "relay_fetch_refusals_total", "Requests of guests that policy or a limit refused",
+        [this, what] { return static_cast<double>(counts_.at(static_cast<std::size_t>(what))); },
+        {{"what", std::string(fetch::name_of(what))}});
 }
 
 }  // namespace relay::app

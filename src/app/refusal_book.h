@@ -1,5 +1,5 @@
-// RefusalBook: what guests wanted from the network and did not get. Each refusal is a line of the audit log, linked to the
-// run that asked, and a count for the metrics page. Loop thread only.
+// RefusalBook: what guests wanted from the network and did not get. Each refusal is a line of the audit log,
+// linked to the run that asked, and a count for the metrics page. Loop thread only.
 #pragma once
 
 #include <array>
@@ -15,10 +15,11 @@ namespace relay::app {
 
 class RefusalBook {
  public:
-  RefusalBook(io::Executor loop, audit::Journal& journal, RandomSource& random, Log& log) : loop_(std::move(loop)), journal_(journal), random_(random), log_(log) {}
+  RefusalBook(io::Executor loop, audit::Journal& journal, RandomSource& random, Log& log)
+      : loop_(std::move(loop)), journal_(journal), random_(random), log_(log) {}
 
-  /// `nth` of this run, from 1. A run that only ever asks for what it may not have is counted to the end, but does not
-  /// fill the log.
+  /// `nth` of this run, from 1. A run that only ever asks for what it may not have is counted to the end, but
+  /// does not fill the log.
   void add(const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth);
 
   /// relay_fetch_refusals_total, by what was refused.

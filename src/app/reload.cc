@@ -38,8 +38,10 @@ ConfigChange compare(const Config& before, const Config& after) {
   ConfigChange change;
   for (const ServerSpec& spec : after.mcps) {
     const ServerSpec* old = find_spec(before, spec.name);
-    if (!old) change.added.push_back(spec.name);
-    else if (!(*old == spec)) change.changed.push_back(spec.name);
+    if (!old)
+      change.added.push_back(spec.name);
+    else if (!(*old == spec))
+      change.changed.push_back(spec.name);
   }
   for (const ServerSpec& spec : before.mcps)
     if (!find_spec(after, spec.name)) change.removed.push_back(spec.name);
@@ -48,10 +50,15 @@ ConfigChange compare(const Config& before, const Config& after) {
 }
 
 Reloading::Reloading(ConfigSources sources, World& world, io::Executor executor, Log& log)
-    : sources_(std::move(sources)), world_(world), log_(log), current_(world.config()),
+    : sources_(std::move(sources)),
+      world_(world),
+      log_(log),
+      current_(world.config()),
       watch_(std::move(executor), world.config().file, [this](WatchCause cause) { reload(cause); }) {
   sources_.file = world.config().file;
-  if (!watch_.watching()) log.warn("changes of the configuration are only seen at SIGHUP", {{"reason", watch_.watching().error().message}});
+  if (!watch_.watching())
+    log.warn("changes of the configuration are only seen at SIGHUP",
+             {{"reason", watch_.watching().error().message}});
 }
 
 void Reloading::reload(WatchCause cause) {
@@ -64,12 +71,16 @@ void Reloading::reload(WatchCause cause) {
 }
 
 void Reloading::refuse(const std::vector<ConfigProblem>& problems) {
-  for (const ConfigProblem& problem : problems) log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
+  for (const ConfigProblem& problem : problems)
+    log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
   log_.error("the configuration stays as it was", {{"problems", problems.size()}});
 }
 
 void Reloading::tell(const ConfigChange& change) {
-  log_.info("read the configuration again", {{"added", listed(change.added)}, {"removed", listed(change.removed)}, {"changed", listed(change.changed)}, {"needsRestart", listed(change.for_restart)}});
+  log_.info("read the configuration again", {{"added", listed(change.added)},
+                                             {"removed", listed(change.removed)},
+                                             {"changed", listed(change.changed)},
+                                             {"needsRestart", listed(change.for_restart)}});
 }
 
 }  // namespace relay::app

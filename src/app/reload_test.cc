@@ -19,8 +19,10 @@ Config config_of(const std::string& text) {
 }
 
 TEST(ConfigChange, ServersComeGoAndChange) {
-  const Config before = config_of(R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "command": "x"}, {"name": "c", "command": "x"}]})");
-  const Config after = config_of(R"({"mcps": [{"name": "d", "command": "x"}, {"name": "c", "command": "x", "args": ["1"]}, {"name": "a", "command": "x"}]})");
+  const Config before = config_of(
+      R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "command": "x"}, {"name": "c", "command": "x"}]})");
+  const Config after = config_of(
+      R"({"mcps": [{"name": "d", "command": "x"}, {"name": "c", "command": "x", "args": ["1"]}, {"name": "a", "command": "x"}]})");
   const ConfigChange change = compare(before, after);
   EXPECT_THAT(change.added, ElementsAre("d"));
   EXPECT_THAT(change.removed, ElementsAre("b"));
@@ -30,7 +32,8 @@ TEST(ConfigChange, ServersComeGoAndChange) {
 }
 
 TEST(ConfigChange, WhatNeedsARestartIsNamed) {
-  const ConfigChange change = compare(config_of("{}"), config_of(R"({"policy": {"mode": "readonly"}, "server": {"port": 1}, "mcps": []})"));
+  const ConfigChange change = compare(
+      config_of("{}"), config_of(R"({"policy": {"mode": "readonly"}, "server": {"port": 1}, "mcps": []})"));
   EXPECT_THAT(change.for_restart, testing::UnorderedElementsAre("policy", "server"));
   EXPECT_FALSE(change.touches_servers());
 }

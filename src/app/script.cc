@@ -1,4 +1,5 @@
-// `relay run file.js|file.py`: one script in a fresh sandbox, with stdin, stdout, stderr and exit code like an interpreter.
+// `relay run file.js|file.py`: one script in a fresh sandbox, with stdin, stdout, stderr and exit code like
+// an interpreter.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,8 +9,8 @@
 #include <iostream>
 #include <sstream>
 
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
 
 #include "app/capsule_command.h"
 #include "app/package_options.h"
@@ -44,13 +45,15 @@ class TerminalObserver final : public executors::RunObserver {
 Result<std::string> read_text(std::istream& stream, std::string_view name) {
   std::stringstream text;
   text << stream.rdbuf();
-  if (text.str().size() > limits::kMessageBytes) return fail(too_large(fmt::format("{} is larger than {} bytes", name, limits::kMessageBytes)));
+  if (text.str().size() > limits::kMessageBytes)
+    return fail(too_large(fmt::format("{} is larger than {} bytes", name, limits::kMessageBytes)));
   return text.str();
 }
 
 Result<std::string> read_script(const fs::path& path) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return fail(invalid(fmt::format("{} is a directory; name a script", path.string())));
+  if (fs::is_directory(path, ignored))
+    return fail(invalid(fmt::format("{} is a directory; name a script", path.string())));
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(not_found(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno))));
   return read_text(file, path.string());
@@ -59,14 +62,19 @@ Result<std::string> read_script(const fs::path& path) {
 Result<executors::Language> language_of(const Options& options) {
   const std::string extension = options.script.extension().string();
   const bool has_no_name = options.script == "-" || options.code;
-  if (options.language == "py" || (options.language.empty() && extension == ".py")) return executors::Language::py;
-  if (options.language == "js" || extension == ".js" || extension == ".mjs" || has_no_name) return executors::Language::js;
-  return fail(invalid(fmt::format("{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is", options.script.string())));
+  if (options.language == "py" || (options.language.empty() && extension == ".py"))
+    return executors::Language::py;
+  if (options.language == "js" || extension == ".js" || extension == ".mjs" || has_no_name)
+    return executors::Language::js;
+  return fail(invalid(fmt::format(
+      "{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is",
+      options.script.string())));
 }
 
-// A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks for it.
+// A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks
+// for it.
 Result<void> attach_stdin(tools::CodeRun& run) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(STDIN_FILENO, &status) != 0) return {};
   if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) <= limits::kMessageBytes) {
     RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
@@ -86,7 +94,8 @@ Result<void> attach_stdin(tools::CodeRun& run) {
 
 // A capsule runs with its own arguments under its own policy, which this configuration's narrows further.
 Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& options) {
-  RELAY_TRY(capsule::VerifiedCapsule verified, capsule::load_verified_capsule(capsule_to_read(config, options.capsule)));
+  RELAY_TRY(capsule::VerifiedCapsule verified,
+            capsule::load_verified_capsule(capsule_to_read(config, options.capsule)));
   tools::CodeRun run;
   run.language = verified.capsule.manifest.language;
   run.principal = "local";
@@ -100,16 +109,20 @@ Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& opt
 
 Result<json::object> packages_of(const Options& options, executors::Language language) {
   const bool is_js = language == executors::Language::js;
-  if (is_js ? !options.pip_requirements.empty() || !options.wheel_urls.empty() : !options.npm_packages.empty())
-    return fail(invalid(is_js ? "--pip and --wheel are for Python; JavaScript has --npm" : "--npm is for JavaScript; Python has --pip"));
-  if (options.npm_packages.empty() && options.pip_requirements.empty() && options.wheel_urls.empty()) return json::object();
+  if (is_js ? !options.pip_requirements.empty() || !options.wheel_urls.empty()
+            : !options.npm_packages.empty())
+    return fail(invalid(is_js ? "--pip and --wheel are for Python; JavaScript has --npm"
+                              : "--npm is for JavaScript; Python has --pip"));
+  if (options.npm_packages.empty() && options.pip_requirements.empty() && options.wheel_urls.empty())
+    return json::object();
   return package_block(options, language);
 }
 
 Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
   if (options.command == Command::capsule_run) return make_capsule_run(config, options);
   if (!options.code && options.script.empty())
-    return fail(invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
+    return fail(
+        invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
   tools::CodeRun run;
   RELAY_TRY(run.language, language_of(options));
   run.principal = "local";
@@ -117,7 +130,8 @@ Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
   RELAY_TRY(run.arguments.packages, packages_of(options, run.language));
   if (options.code) {
     run.arguments.code = *options.code;
-    if (!options.script.empty()) run.arguments.args.insert(run.arguments.args.begin(), options.script.string());
+    if (!options.script.empty())
+      run.arguments.args.insert(run.arguments.args.begin(), options.script.string());
   } else if (options.script == "-") {
     RELAY_TRY(run.arguments.code, read_text(std::cin, "stdin"));
     return run;
@@ -130,7 +144,9 @@ Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
 }
 
 authority::Call make_call(World& world, const tools::CodeRun& run) {
-  json::object args{{"code", run.arguments.code}, {"args", json::array(run.arguments.args.begin(), run.arguments.args.end())}, {"stdin", run.arguments.stdin_text}};
+  json::object args{{"code", run.arguments.code},
+                    {"args", json::array(run.arguments.args.begin(), run.arguments.args.end())},
+                    {"stdin", run.arguments.stdin_text}};
   const bool is_js = run.language == executors::Language::js;
   if (!run.arguments.packages.empty()) args[is_js ? "npm" : "pip"] = run.arguments.packages;
   authority::Call call;
@@ -149,7 +165,8 @@ authority::Call make_call(World& world, const tools::CodeRun& run) {
 // What the script threw, its runtime has printed; why relay ended it, nobody has said yet.
 bool is_for_us_to_say(const executors::RunOutcome& outcome) {
   if (!outcome.error || outcome.exit_code != 1) return outcome.error.has_value();
-  return outcome.error->stack.empty() && (outcome.error->type == "OutputLimitExceeded" || outcome.error->type == "Internal");
+  return outcome.error->stack.empty() &&
+         (outcome.error->type == "OutputLimitExceeded" || outcome.error->type == "Internal");
 }
 
 // The same order as for every call: admitted, recorded, run, closed.
@@ -157,22 +174,27 @@ io::Task<int> run_recorded(World& world, tools::CodeRun run, Confirmation confir
   TerminalObserver observer;
   int exit_code = executors::kExitPolicy;  // of a call that never got to run
   auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
-    RELAY_CO_TRY(tools::FinishedRun finished, co_await tools::run_code(*world.code(), recorded, run, observer));
+    RELAY_CO_TRY(tools::FinishedRun finished,
+                 co_await tools::run_code(*world.code(), recorded, run, observer));
     exit_code = finished.outcome.exit_code;
     for (const std::string& note : finished.notes) fmt::print(stderr, "relay: {}\n", note);
-    if (is_for_us_to_say(finished.outcome)) fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
+    if (is_for_us_to_say(finished.outcome))
+      fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
     co_return tools::run_result(finished);
   };
   authority::Call call = make_call(world, run);
-  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, json::write(call.args), confirmation);
+  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, json::write(call.args),
+                           confirmation);
   pipeline::ElicitingConfirmer person(terminal);
   pipeline::Conditions conditions{person, limits::kResultBytes, {}};
   pipeline::Work<protocol::ToolResult> wrapped = work;
-  RELAY_CO_TRY(protocol::ToolResult result,
-               co_await world.pipeline().run<protocol::ToolResult>(std::move(call), std::move(conditions), std::move(wrapped)));
+  RELAY_CO_TRY(protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(
+                                                std::move(call), std::move(conditions), std::move(wrapped)));
   say_how_to_confirm(result);
   if (result.is_error && exit_code == executors::kExitPolicy && !result.content.empty())
-    if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front()); text && text->text.starts_with('[')) fmt::print(stderr, "relay: {}\n", text->text);
+    if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front());
+        text && text->text.starts_with('['))
+      fmt::print(stderr, "relay: {}\n", text->text);
   co_return exit_code;
 }
 
@@ -182,7 +204,8 @@ int run_script(const Config& config, const Options& options, Log& log) {
   auto run = make_run(config, options);
   if (!run) {
     fmt::print(stderr, "relay: {}\n", describe(run.error()));
-    const bool is_unsound = options.command == Command::capsule_run && run.error().kind != ErrorKind::not_found;
+    const bool is_unsound =
+        options.command == Command::capsule_run && run.error().kind != ErrorKind::not_found;
     return is_unsound ? 1 : 2;
   }
   asio::io_context loop(1);
@@ -195,7 +218,8 @@ int run_script(const Config& config, const Options& options, Log& log) {
   }
   int exit_code = 1;
   auto body = [&]() -> io::Task<void> {
-    auto ended = co_await run_recorded(**world, std::move(*run), options.yes ? Confirmation::yes : Confirmation::ask);
+    auto ended =
+        co_await run_recorded(**world, std::move(*run), options.yes ? Confirmation::yes : Confirmation::ask);
     if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
     exit_code = ended ? *ended : ended.error().kind == ErrorKind::denied ? executors::kExitPolicy : 1;
     const auto stopped = co_await (*world)->stop();

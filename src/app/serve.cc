@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <fmt/format.h>
 
 #include "app/browser.h"
 #include "app/endpoints.h"
@@ -36,7 +36,9 @@ bool is_wildcard(const std::string& address) {
 
 std::string base_url(const Config& config, std::uint16_t port) {
   const std::string& bind = config.server.bind;
-  const std::string host = is_wildcard(bind) ? "127.0.0.1" : bind.find(':') != std::string::npos ? "[" + bind + "]" : bind;
+  const std::string host = is_wildcard(bind)                     ? "127.0.0.1"
+                           : bind.find(':') != std::string::npos ? "[" + bind + "]"
+                                                                 : bind;
   return fmt::format("{}://{}:{}", config.server.tls_cert.empty() ? "http" : "https", host, port);
 }
 
@@ -84,7 +86,8 @@ void announce(const World& world, const std::string& url, std::uint16_t port, Lo
 }
 
 // The order of stopping: no new connections, calls cancelled, streams closed, sandboxes gone.
-io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServer& http, Log& log, asio::io_context& loop) {
+io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServer& http, Log& log,
+                                asio::io_context& loop) {
   RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
   log.info("stopping", {{"signal", signal}});
   server.stop();
@@ -103,8 +106,10 @@ int failed(Log& log, const Error& error) {
 }
 
 void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::HttpServer& http) {
-  metrics.add_gauge("relay_http_connections", "Open HTTP connections", [&http] { return static_cast<double>(http.connection_count()); });
-  metrics.add_gauge("relay_sessions", "Legacy MCP sessions alive", [&server] { return static_cast<double>(server.sessions().size()); });
+  metrics.add_gauge("relay_http_connections", "Open HTTP connections",
+                    [&http] { return static_cast<double>(http.connection_count()); });
+  metrics.add_gauge("relay_sessions", "Legacy MCP sessions alive",
+                    [&server] { return static_cast<double>(server.sessions().size()); });
 }
 
 }  // namespace
@@ -126,7 +131,9 @@ int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
 
   auto authenticator = make_authenticator(config, **world);
   if (!authenticator) return failed(log, authenticator.error());
-  net::OriginGuard guard({.bind_address = config.server.bind, .allowed_origins = config.allowed_origins, .allowed_hosts = config.server.allowed_hosts});
+  net::OriginGuard guard({.bind_address = config.server.bind,
+                          .allowed_origins = config.allowed_origins,
+                          .allowed_hosts = config.server.allowed_hosts});
   net::Router router(std::move(guard), *authenticator);
   Endpoints endpoints(server, **world);
   endpoints.add_to(router);
@@ -138,7 +145,9 @@ int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
   endpoints.set_facts(home_facts(**world, url));
   announce(**world, url, (*http)->port(), log);
   if (config.container_default && is_loopback(config.server.bind))
-    log.warn("in a container, but without authentication: only reachable from inside it. Add --auth token to listen on 0.0.0.0");
+    log.warn(
+        "in a container, but without authentication: only reachable from inside it. Add --auth token to "
+        "listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
   const Reloading reloading(sources, **world, loop.get_executor(), log);

@@ -1,7 +1,7 @@
 #include "app/signals.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>

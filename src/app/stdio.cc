@@ -1,4 +1,5 @@
-// `relay stdio`: the same server, for a client that started us. stdout belongs to the protocol; logs go to stderr.
+// `relay stdio`: the same server, for a client that started us. stdout belongs to the protocol; logs go to
+// stderr.
 #include "mcp/stdio.h"
 
 #include <fcntl.h>
@@ -33,8 +34,8 @@ io::Task<void> end(World& world, asio::io_context& loop) {
   co_return ended;
 }
 
-io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in, asio::posix::stream_descriptor& out, World& world,
-                           asio::io_context& loop) {
+io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in,
+                           asio::posix::stream_descriptor& out, World& world, asio::io_context& loop) {
   const auto served = co_await mcp::serve_stdio(server, in, out, local_caller());
   RELAY_CO_CHECK(co_await end(world, loop));
   co_return served;

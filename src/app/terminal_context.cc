@@ -23,7 +23,8 @@ std::string call_params(std::string_view tool, std::string_view arguments) {
 }
 
 protocol::Request make_request(std::string_view tool, std::string_view arguments) {
-  auto message = protocol::parse_message(protocol::write_request(protocol::Id::number(1), "tools/call", call_params(tool, arguments)));
+  auto message = protocol::parse_message(
+      protocol::write_request(protocol::Id::number(1), "tools/call", call_params(tool, arguments)));
   protocol::Request* request = message ? std::get_if<protocol::Request>(&*message) : nullptr;
   return request ? std::move(*request) : protocol::Request{};
 }
@@ -52,7 +53,8 @@ std::optional<json::object> fill_in(std::string_view message, const json::object
     const json::object* about = field.value().if_object();
     if (!about) continue;
     const std::string_view type = json::find_string(*about, "type").value_or("string");
-    const std::string_view title = json::find_string(*about, "title").value_or(std::string_view(field.key().data(), field.key().size()));
+    const std::string_view title =
+        json::find_string(*about, "title").value_or(std::string_view(field.key().data(), field.key().size()));
     const auto line = read_line(fmt::format("{} ({}): ", title, type == "boolean" ? "y/N" : type));
     if (!line) return std::nullopt;
     if (!line->empty()) content[field.key()] = typed(*line, type);
@@ -78,14 +80,21 @@ json::value raw_elicitation(const protocol::JsonText& params, bool has_terminal)
 }  // namespace
 
 void say_how_to_confirm(protocol::ToolResult& result) {
-  auto* text = result.is_error && !result.raw && !result.content.empty() ? std::get_if<protocol::TextContent>(&result.content.front()) : nullptr;
+  auto* text = result.is_error && !result.raw && !result.content.empty()
+                   ? std::get_if<protocol::TextContent>(&result.content.front())
+                   : nullptr;
   if (!text || !text->text.starts_with("[CONFIRM REQUIRED")) return;
   const std::size_t how = text->text.find("If this is really wanted");
-  if (how != std::string::npos) text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
+  if (how != std::string::npos)
+    text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
 }
 
-TerminalContext::TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments, Confirmation confirmation)
-    : executor_(std::move(executor)), confirmation_(confirmation), has_terminal_(::isatty(STDIN_FILENO) != 0), request_(make_request(tool, arguments)) {
+TerminalContext::TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments,
+                                 Confirmation confirmation)
+    : executor_(std::move(executor)),
+      confirmation_(confirmation),
+      has_terminal_(::isatty(STDIN_FILENO) != 0),
+      request_(make_request(tool, arguments)) {
   caller_.principal = "local";
   caller_.client_name = "relay mcp call";
   caller_.transport = authority::Transport::internal;
@@ -99,19 +108,22 @@ void TerminalContext::progress(double value, std::optional<double> total, std::s
 
 void TerminalContext::log(protocol::LogLevel level, std::string_view logger, json::value data) {
   const std::string text = data.is_string() ? std::string(json::view(data.get_string())) : json::write(data);
-  fmt::print(stderr, "{} {}{}\n", protocol::name_of(level), logger.empty() ? "" : printable(logger, '?') + ": ", printable(text, '?'));
+  fmt::print(stderr, "{} {}{}\n", protocol::name_of(level),
+             logger.empty() ? "" : printable(logger, '?') + ": ", printable(text, '?'));
 }
 
 Result<protocol::InputResponse> TerminalContext::answer(const protocol::InputRequest& request) const {
   if (const auto* form = std::get_if<protocol::ElicitForm>(&request)) {
-    if (confirmation_ == Confirmation::yes) return protocol::ElicitResult{protocol::ElicitAction::accept, {{"allow", true}}};
+    if (confirmation_ == Confirmation::yes)
+      return protocol::ElicitResult{protocol::ElicitAction::accept, {{"allow", true}}};
     const json::object* schema = form->requested_schema.value().if_object();
     auto content = has_terminal_ && schema ? fill_in(form->message, *schema) : std::nullopt;
     if (!content) return protocol::ElicitResult{};
     return protocol::ElicitResult{protocol::ElicitAction::accept, *std::move(content)};
   }
   const auto* raw = std::get_if<protocol::RawRequest>(&request);
-  if (raw && raw->method == "elicitation/create") return protocol::RawResponse{raw_elicitation(raw->params, has_terminal_)};
+  if (raw && raw->method == "elicitation/create")
+    return protocol::RawResponse{raw_elicitation(raw->params, has_terminal_)};
   return fail(unavailable("the command line cannot answer this question of the server"));
 }
 

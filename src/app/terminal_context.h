@@ -1,5 +1,5 @@
-// TerminalContext: the Context of a call that a person makes from the command line. Progress and log lines go to stderr, questions to
-// the terminal; without a terminal nobody answers.
+// TerminalContext: the Context of a call that a person makes from the command line. Progress and log lines go
+// to stderr, questions to the terminal; without a terminal nobody answers.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,15 @@ namespace relay::app {
 /// yes: what has to be confirmed is confirmed without asking.
 enum class Confirmation : std::uint8_t { ask, yes };
 
-/// A shell cannot call operation_confirm; it has --yes, and a refusal that asks for a confirmation says so instead.
+/// A shell cannot call operation_confirm; it has --yes, and a refusal that asks for a confirmation says so
+/// instead.
 void say_how_to_confirm(protocol::ToolResult& result);
 
 class TerminalContext final : public mcp::Context {
  public:
   /// `arguments` is the JSON text of an object.
-  TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments, Confirmation confirmation);
+  TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments,
+                  Confirmation confirmation);
 
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
   [[nodiscard]] const protocol::Request& request() const override { return request_; }
@@ -27,7 +29,9 @@ class TerminalContext final : public mcp::Context {
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
   [[nodiscard]] io::Executor executor() const override { return executor_; }
   [[nodiscard]] io::CancelSource cancellation() const override { return cancel_; }
-  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return protocol::LogLevel::warning; }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override {
+    return protocol::LogLevel::warning;
+  }
   void progress(double value, std::optional<double> total, std::string_view message) override;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;

@@ -4,17 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <atomic>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "app/housekeeping.h"
-#include "app/package_options.h"
 #include "app/config_upstreams.h"
 #include "app/environment.h"
+#include "app/housekeeping.h"
+#include "app/package_options.h"
 #include "app/version.h"
 #include "base/limits.h"
 #include "io/child.h"
@@ -32,7 +32,8 @@ constexpr auto kCapsulePause = std::chrono::milliseconds(5);  // most short runs
 constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in the kernel instead
 
 constexpr std::string_view kInstructions =
-    "Relay runs code and reads files for you under one policy. Prefer one run_js or run_py call that does several steps over many small "
+    "Relay runs code and reads files for you under one policy. Prefer one run_js or run_py call that does "
+    "several steps over many small "
     "calls: only what it prints comes back. Long results are cut; the text says how to read the rest.";
 
 // Keys, tokens and the audit log are in there.
@@ -56,13 +57,16 @@ mcp::Identity make_identity() {
 audit::JournalOptions journal_options(const AuditConfig& config) {
   audit::JournalOptions options;
   options.ledger.path = config.path.string();
-  options.ledger.format = config.format == "cef" ? audit::Format::cef : config.format == "leef" ? audit::Format::leef : audit::Format::jsonl;
+  options.ledger.format = config.format == "cef"    ? audit::Format::cef
+                          : config.format == "leef" ? audit::Format::leef
+                                                    : audit::Format::jsonl;
   options.ledger.chain = config.chain ? audit::Chaining::on : audit::Chaining::off;
   options.on_failure = config.on_failure == "refuse" ? audit::OnFailure::refuse : audit::OnFailure::degrade;
   return options;
 }
 
-// A group limits what runs use together. One run alone has its own limits, and need not make a group and remove it again.
+// A group limits what runs use together. One run alone has its own limits, and need not make a group and
+// remove it again.
 sandbox::GroupSite group_site(const std::string& wanted, Purpose purpose) {
   if (purpose == Purpose::run && wanted == "auto") return {};
   sandbox::GroupSite site = sandbox::prepare_group_site(sandbox::find_group_site(wanted));
@@ -89,8 +93,12 @@ json::value execution_status(const executors::LocalExecutor& local) {
                         {"bootMs", runtime.zygote.boot_ms},
                         {"cgroup", group_status(runtime.zygote)},
                         {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
-  return {{"runtimes", std::move(runtimes)}, {"running", status.running}, {"queued", status.waiting}, {"sessions", status.sessions},
-          {"runs", status.runs}, {"leakedChildren", status.leaked_children}};
+  return {{"runtimes", std::move(runtimes)},
+          {"running", status.running},
+          {"queued", status.waiting},
+          {"sessions", status.sessions},
+          {"runs", status.runs},
+          {"leakedChildren", status.leaked_children}};
 }
 
 gateway::GatewayOptions gateway_options(const Config& config) {
@@ -100,7 +108,8 @@ gateway::GatewayOptions gateway_options(const Config& config) {
   return options;
 }
 
-// What an upstream may have is said from the start: servers come with a changed configuration, and capabilities cannot change later.
+// What an upstream may have is said from the start: servers come with a changed configuration, and
+// capabilities cannot change later.
 protocol::ServerCapabilities make_capabilities() {
   protocol::ServerCapabilities capabilities;
   capabilities.resources = true;
@@ -119,8 +128,13 @@ class World::Observer final : public pipeline::CallObserver {
   Observer(metrics::Registry& metrics, Log& log, std::string mode, bool verbose)
       : metrics_(metrics), log_(log), mode_(std::move(mode)), verbose_(verbose) {}
 
-  void call_ended(const authority::Call& call, authority::Tier tier, authority::Ending ending, std::chrono::nanoseconds took) override {
-    metrics_.count_call({.tool = call.tool, .tier = number(tier), .outcome = authority::name(ending), .mode = mode_, .duration = took});
+  void call_ended(const authority::Call& call, authority::Tier tier, authority::Ending ending,
+                  std::chrono::nanoseconds took) override {
+    metrics_.count_call({.tool = call.tool,
+                         .tier = number(tier),
+                         .outcome = authority::name(ending),
+                         .mode = mode_,
+                         .duration = took});
     if (!verbose_) return;  // the fields alone cost more than the rest of this
     log_.debug("call", {{"requestId", call.request_id},
                         {"clientId", call.caller.principal},
@@ -149,7 +163,8 @@ void World::stop_runs() {
 
 io::Task<void> World::stop() {
   stop_runs();
-  co_return co_await io::with_timeout(fleet_->stop(), limits::kShutdownGrace, "the upstream servers did not end");
+  co_return co_await io::with_timeout(fleet_->stop(), limits::kShutdownGrace,
+                                      "the upstream servers did not end");
 }
 
 void World::leave(int exit_code) {
@@ -160,7 +175,8 @@ void World::leave(int exit_code) {
   std::_Exit(exit_code);
 }
 
-Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop, Log& log) {
+Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop,
+                                            Log& log) {
   std::unique_ptr<World> world(new World(config, std::move(loop), log));
   world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
@@ -172,7 +188,9 @@ Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpos
   world->open_gateway();
   world->describe();
   world->measure();
-  if (purpose != Purpose::run) io::spawn(world->loop_, keep_house(world->pool_, *world->store_, world->packages_.get(), log), "housekeeping");
+  if (purpose != Purpose::run)
+    io::spawn(world->loop_, keep_house(world->pool_, *world->store_, world->packages_.get(), log),
+              "housekeeping");
   if (purpose == Purpose::serve && world->local_) {
     world->local_->start(executors::Language::js);
     world->local_->start(executors::Language::py);
@@ -183,7 +201,9 @@ Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpos
 Result<void> World::open_state() {
   RELAY_CHECK(make_private_directory(config_.state));
   RELAY_TRY(capsule::KeyRing keys, capsule::KeyRing::open(config_.signing_key_path));
-  if (keys.is_new()) log_.info("made a signing key", {{"fingerprint", keys.current().public_key().fingerprint()}, {"path", config_.signing_key_path.string()}});
+  if (keys.is_new())
+    log_.info("made a signing key", {{"fingerprint", keys.current().public_key().fingerprint()},
+                                     {"path", config_.signing_key_path.string()}});
   key_ring_ = std::make_shared<const capsule::KeyRing>(std::move(keys));
   capsules_ = std::make_unique<capsule::CapsuleBuilder>(key_ring_, capsule::RuntimeIds{});
   RELAY_TRY(store_, capsule::CapsuleStore::open(config_.cache_dir, clock_));
@@ -194,10 +214,12 @@ Result<void> World::open_policy() {
   std::vector<policy::Problem> problems;
   policy::Rules rules = policy::read_rules(config_.policy, "$.policy", problems);
   policy::Engine engine = policy::Engine::make(rules, "$.policy", problems);
-  if (!problems.empty()) return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
+  if (!problems.empty())
+    return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
   RELAY_TRY(journal_, audit::Journal::start(loop_, journal_options(config_.audit), clock_));
   if (const audit::JournalStats stats = journal_->stats(); stats.degraded)
-    log_.error("the audit log cannot be written; calls go on unrecorded until it can", {{"path", config_.audit.path.string()}, {"reason", stats.reason}});
+    log_.error("the audit log cannot be written; calls go on unrecorded until it can",
+               {{"path", config_.audit.path.string()}, {"reason", stats.reason}});
   broker_ = std::make_unique<policy::Broker>(clock_, random_, rules.confirm_ttl);
   results_ = std::make_unique<pipeline::ResultsStore>(clock_, random_);
   const std::string mode(policy::name(rules.mode));
@@ -225,8 +247,10 @@ Result<void> World::open_files() {
   spec.workspace_quota.bytes = config_.workspace_quota_bytes;
   if (const json::object* filesystem = json::find_object(config_.policy, "filesystem")) {
     vfs::PathPolicySpec paths;
-    for (const json::value& path : filesystem->at("readonly").as_array()) paths.readonly.emplace_back(path.as_string());
-    for (const json::value& path : filesystem->at("writable").as_array()) paths.writable.emplace_back(path.as_string());
+    for (const json::value& path : filesystem->at("readonly").as_array())
+      paths.readonly.emplace_back(path.as_string());
+    for (const json::value& path : filesystem->at("writable").as_array())
+      paths.writable.emplace_back(path.as_string());
     for (const MountConfig& mount : config_.mounts)
       if (mount.writable) paths.writable.push_back("/host/" + mount.name);
     spec.policy = std::move(paths);
@@ -264,7 +288,9 @@ Result<void> World::open_execution(Purpose purpose) {
   for (const MountConfig& mount : config_.mounts)
     if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
   refusals_ = std::make_unique<RefusalBook>(loop_, *journal_, random_, log_);
-  auto refused = [this](const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth) { refusals_->add(refusal, run, nth); };
+  auto refused = [this](const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth) {
+    refusals_->add(refusal, run, nth);
+  };
   code_ = std::shared_ptr<tools::CodeWorld>(new tools::CodeWorld{.local = *local_,
                                                                  .capsules = *capsules_,
                                                                  .trees = *trees_,
@@ -289,7 +315,8 @@ Result<void> World::open_packages() {
 Result<void> World::add_files(pipeline::Toolset& toolset) {
   search_pool_ = std::make_unique<io::ThreadPool>(limits::kSearchesAtOnce);
   auto searcher = std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
-  auto files = std::shared_ptr<const tools::FilesWorld>(new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
+  auto files = std::shared_ptr<const tools::FilesWorld>(
+      new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
   RELAY_CHECK(tools::add_files_tools(toolset, files));
   tools::FileSubscriptions::Reports reports;
   reports.updated = [this](std::string_view uri, std::string_view view) {
@@ -309,7 +336,8 @@ Result<void> World::add_toolsets() {
     if (name == "files") RELAY_CHECK(add_files(*toolset));
     if (name == "code") RELAY_CHECK(tools::add_code_tools(*toolset, code_));
     if (name == "admin") {
-      auto admin = std::shared_ptr<const tools::AdminWorld>(new tools::AdminWorld{info_, *pipeline_, pool_, config_.audit.path});
+      auto admin = std::shared_ptr<const tools::AdminWorld>(
+          new tools::AdminWorld{info_, *pipeline_, pool_, config_.audit.path});
       RELAY_CHECK(tools::add_admin_tools(*toolset, std::move(admin)));
     }
     backend_->add(*toolset);
@@ -323,11 +351,15 @@ void World::open_fleet() {
   upstream::FleetOptions options;
   options.self = make_identity().info;
   options.state = config_.state / "mcp";
-  options.resolve = upstream::make_secret_resolver(process_environment(), config_.root, upstream::SecretStore(options.state / "secrets.json"));
+  options.resolve = upstream::make_secret_resolver(process_environment(), config_.root,
+                                                   upstream::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
-  codemode::CodeModeOptions for_code{.state = options.state, .require_servers = json::find_bool(config_.policy, "requireServers").value_or(false)};
+  codemode::CodeModeOptions for_code{
+      .state = options.state,
+      .require_servers = json::find_bool(config_.policy, "requireServers").value_or(false)};
   fleet_ = upstream::Fleet::make(loop_, *http_, pool_, clock_, random_, log_, std::move(options));
-  code_mode_ = std::make_unique<codemode::CodeMode>(loop_, *fleet_, *backend_, pool_, random_, std::move(for_code));
+  code_mode_ =
+      std::make_unique<codemode::CodeMode>(loop_, *fleet_, *backend_, pool_, random_, std::move(for_code));
 }
 
 // After our own toolsets, whose names win; servers start once everybody who watches them is there.
@@ -340,48 +372,77 @@ void World::open_gateway() {
 
 void World::describe() {
   info_.add("name", [] { return json::value("relay"); });
-  info_.add("version", [] { return json::value(boost::json::string_view(kVersion.data(), kVersion.size())); });
+  info_.add("version",
+            [] { return json::value(boost::json::string_view(kVersion.data(), kVersion.size())); });
   info_.add("startedAt", [this] { return json::value(format_iso8601(started_)); });
-  info_.add("policyMode", [this] { return json::value(std::string(policy::name(pipeline_->engine().rules().mode))); });
-  info_.add("toolsets", [this] { return json::value(json::array(config_.toolsets.begin(), config_.toolsets.end())); });
-  info_.add("runtime", [] { return json::value{{"uid", ::getuid()}, {"euid", ::geteuid()}, {"isRoot", ::geteuid() == 0}, {"pid", ::getpid()}}; });
+  info_.add("policyMode",
+            [this] { return json::value(std::string(policy::name(pipeline_->engine().rules().mode))); });
+  info_.add("toolsets",
+            [this] { return json::value(json::array(config_.toolsets.begin(), config_.toolsets.end())); });
+  info_.add("runtime", [] {
+    return json::value{
+        {"uid", ::getuid()}, {"euid", ::geteuid()}, {"isRoot", ::geteuid() == 0}, {"pid", ::getpid()}};
+  });
   info_.add("mounts", [this] {
     json::array mounts;
-    for (const MountConfig& mount : config_.mounts) mounts.push_back({{"path", "/host/" + mount.name}, {"mode", mount.writable ? "rw" : "ro"}});
+    for (const MountConfig& mount : config_.mounts)
+      mounts.push_back({{"path", "/host/" + mount.name}, {"mode", mount.writable ? "rw" : "ro"}});
     return json::value(std::move(mounts));
   });
   info_.add("limits", [this] { return json::value(config_.policy.at("limits")); });
   info_.add("audit", [this] {
     const audit::JournalStats stats = journal_->stats();
-    json::object out{{"path", config_.audit.path.string()}, {"format", config_.audit.format}, {"chain", config_.audit.chain},
-                     {"degraded", stats.degraded}, {"records", stats.records}, {"backlog", stats.backlog}, {"lost", stats.lost}};
+    json::object out{{"path", config_.audit.path.string()},
+                     {"format", config_.audit.format},
+                     {"chain", config_.audit.chain},
+                     {"degraded", stats.degraded},
+                     {"records", stats.records},
+                     {"backlog", stats.backlog},
+                     {"lost", stats.lost}};
     if (stats.degraded) out["reason"] = stats.reason;
     return json::value(std::move(out));
   });
   info_.add("confirm", [this] {
-    return json::value{{"tier3", pipeline_->engine().rules().confirm_tier3}, {"ttlSeconds", broker_->ttl().count()}, {"pending", broker_->pending()}};
+    return json::value{{"tier3", pipeline_->engine().rules().confirm_tier3},
+                       {"ttlSeconds", broker_->ttl().count()},
+                       {"pending", broker_->pending()}};
   });
-  info_.add("results", [this] { return json::value{{"kept", results_->count()}, {"bytes", results_->bytes()}}; });
+  info_.add("results",
+            [this] { return json::value{{"kept", results_->count()}, {"bytes", results_->bytes()}}; });
   info_.add("upstreams", [this] { return gateway_->status(); });
   if (local_) info_.add("execution", [this] { return execution_status(*local_); });
 }
 
 void World::measure() {
-  metrics_.add_gauge("relay_audit_degraded", "1 while the audit log cannot be written", [this] { return journal_->stats().degraded ? 1.0 : 0.0; });
-  metrics_.add_counter("relay_audit_records_total", "Audit lines handed to the kernel", [this] { return static_cast<double>(journal_->stats().records); });
-  metrics_.add_gauge("relay_audit_backlog", "Audit lines that wait in memory for the disk", [this] { return static_cast<double>(journal_->stats().backlog); });
-  metrics_.add_counter("relay_audit_lost_total", "Audit lines that fitted neither disk nor backlog", [this] { return static_cast<double>(journal_->stats().lost); });
-  metrics_.add_gauge("relay_confirmations_pending", "Tier-3 calls that wait for their confirmation", [this] { return static_cast<double>(broker_->pending()); });
-  metrics_.add_gauge("relay_results_kept", "Results kept because they did not fit a reply", [this] { return static_cast<double>(results_->count()); });
-  metrics_.add_gauge("relay_results_kept_bytes", "Their size", [this] { return static_cast<double>(results_->bytes()); });
+  metrics_.add_gauge("relay_audit_degraded", "1 while the audit log cannot be written",
+                     [this] { return journal_->stats().degraded ? 1.0 : 0.0; });
+  metrics_.add_counter("relay_audit_records_total", "Audit lines handed to the kernel",
+                       [this] { return static_cast<double>(journal_->stats().records); });
+  metrics_.add_gauge("relay_audit_backlog", "Audit lines that wait in memory for the disk",
+                     [this] { return static_cast<double>(journal_->stats().backlog); });
+  metrics_.add_counter("relay_audit_lost_total", "Audit lines that fitted neither disk nor backlog",
+                       [this] { return static_cast<double>(journal_->stats().lost); });
+  metrics_.add_gauge("relay_confirmations_pending", "Tier-3 calls that wait for their confirmation",
+                     [this] { return static_cast<double>(broker_->pending()); });
+  metrics_.add_gauge("relay_results_kept", "Results kept because they did not fit a reply",
+                     [this] { return static_cast<double>(results_->count()); });
+  metrics_.add_gauge("relay_results_kept_bytes", "Their size",
+                     [this] { return static_cast<double>(results_->bytes()); });
   if (!local_) return;
   refusals_->measure(metrics_);
-  const auto status = [this](auto member) { return [this, member] { return static_cast<double>(local_->status().*member); }; };
-  metrics_.add_gauge("relay_runs_running", "Runs that have a sandbox now", status(&executors::LocalStatus::running));
-  metrics_.add_gauge("relay_runs_queued", "Runs that wait for a place", status(&executors::LocalStatus::waiting));
+  const auto status = [this](auto member) {
+    return [this, member] { return static_cast<double>(local_->status().*member); };
+  };
+  metrics_.add_gauge("relay_runs_running", "Runs that have a sandbox now",
+                     status(&executors::LocalStatus::running));
+  metrics_.add_gauge("relay_runs_queued", "Runs that wait for a place",
+                     status(&executors::LocalStatus::waiting));
   metrics_.add_counter("relay_runs_total", "Runs that ended", status(&executors::LocalStatus::runs));
-  metrics_.add_gauge("relay_guest_sessions", "Named guest sessions", status(&executors::LocalStatus::sessions));
-  metrics_.add_gauge("relay_leaked_children", "Sandboxes that the kernel still has and nobody tracks: must be 0", status(&executors::LocalStatus::leaked_children));
+  metrics_.add_gauge("relay_guest_sessions", "Named guest sessions",
+                     status(&executors::LocalStatus::sessions));
+  metrics_.add_gauge("relay_leaked_children",
+                     "Sandboxes that the kernel still has and nobody tracks: must be 0",
+                     status(&executors::LocalStatus::leaked_children));
 }
 
 }  // namespace relay::app

@@ -1,5 +1,6 @@
-// World: everything a running Relay is made of, built in one place from a checked configuration and taken apart in the
-// reverse order. Nothing else in the program constructs a clock, a random source, a pool, a journal or an executor.
+// World: everything a running Relay is made of, built in one place from a checked configuration and taken
+// apart in the reverse order. Nothing else in the program constructs a clock, a random source, a pool, a
+// journal or an executor.
 #pragma once
 
 #include <filesystem>
@@ -39,7 +40,8 @@ enum class Purpose : std::uint8_t { serve, stdio, run };
 class World {
  public:
   /// Makes directories and keys where they are missing. Fails with a sentence for people.
-  static Result<std::unique_ptr<World>> build(const Config& config, Purpose purpose, io::Executor loop, Log& log);
+  static Result<std::unique_ptr<World>> build(const Config& config, Purpose purpose, io::Executor loop,
+                                              Log& log);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -60,10 +62,11 @@ class World {
   [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
   [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
 
-  /// Ends every run, sandbox and upstream server; returns when they are gone, or after limits::kShutdownGrace.
+  /// Ends every run, sandbox and upstream server; returns when they are gone, or after
+  /// limits::kShutdownGrace.
   io::Task<void> stop();
-  /// The end of the process: what was recorded is written, and nothing else is taken apart. Coroutines that are
-  /// still suspended belong to a loop that no longer runs; their frames hold references to all of this.
+  /// The end of the process: what was recorded is written, and nothing else is taken apart. Coroutines that
+  /// are still suspended belong to a loop that no longer runs; their frames hold references to all of this.
   [[noreturn]] void leave(int exit_code);
 
  private:

@@ -17,7 +17,8 @@ class TempFolder {
  public:
   TempFolder() {
     // In memory where possible: these tests are about order and loss, and a busy disk only makes them slow.
-    const std::filesystem::path base = std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+    const std::filesystem::path base =
+        std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
     std::string name = (base / "relay-audit-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
@@ -40,7 +41,8 @@ inline std::string slurp(const std::string& path) {
   out << in.rdbuf();
   return out.str();
 }
-inline void spill(const std::string& path, const std::string& text, std::ios::openmode mode = std::ios::trunc) {
+inline void spill(const std::string& path, const std::string& text,
+                  std::ios::openmode mode = std::ios::trunc) {
   std::ofstream(path, std::ios::binary | std::ios::out | mode) << text;
 }
 inline std::vector<std::string> lines_of(const std::string& path) {
@@ -50,7 +52,8 @@ inline std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-inline authority::Call make_call(std::string id, authority::Tier tier = authority::Tier::reversible, std::string toolset = "code") {
+inline authority::Call make_call(std::string id, authority::Tier tier = authority::Tier::reversible,
+                                 std::string toolset = "code") {
   authority::Call call;
   call.request_id = std::move(id);
   call.caller.principal = "alice";
@@ -61,14 +64,16 @@ inline authority::Call make_call(std::string id, authority::Tier tier = authorit
   call.args = json::object{{"code", "1+1"}, {"b", 2}};
   return call;
 }
-inline authority::Grant make_grant(std::string id, authority::Tier tier = authority::Tier::reversible, std::string toolset = "code") {
+inline authority::Grant make_grant(std::string id, authority::Tier tier = authority::Tier::reversible,
+                                   std::string toolset = "code") {
   std::vector<policy::Problem> problems;
   const policy::Engine engine = policy::Engine::make({}, "policy", problems);
   return std::get<authority::Grant>(engine.admit(make_call(std::move(id), tier, std::move(toolset))));
 }
 inline Record make_closing(const Clock& clock, std::string id) {
   const authority::Grant grant = make_grant(std::move(id));
-  return make_end(clock.wall(), grant.call(), grant.decision(), authority::make_outcome(authority::Ending::ok, "2", 0));
+  return make_end(clock.wall(), grant.call(), grant.decision(),
+                  authority::make_outcome(authority::Ending::ok, "2", 0));
 }
 
 }  // namespace relay::audit

@@ -55,7 +55,9 @@ class Canonicaliser {
   }
   [[nodiscard]] bool at(char c) const { return position_ < text_.size() && text_[position_] == c; }
   void skip_blanks() {
-    while (position_ < text_.size() && std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) ++position_;
+    while (position_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos)
+      ++position_;
   }
   bool at_end() {
     skip_blanks();
@@ -218,9 +220,11 @@ Result<ParsedLine> parse_line(std::string_view text) {
   std::vector<Item> items;
   items.reserve(20);
   Canonicaliser reader(text, flat);
-  if (!reader.whole_object(items)) return fail(invalid(reader.problem().empty() ? "not a JSON object" : reader.problem()));
+  if (!reader.whole_object(items))
+    return fail(invalid(reader.problem().empty() ? "not a JSON object" : reader.problem()));
   std::ranges::sort(items, {}, &Item::key);
-  if (std::ranges::adjacent_find(items, {}, &Item::key) != items.end()) return fail(invalid("a member occurs twice"));
+  if (std::ranges::adjacent_find(items, {}, &Item::key) != items.end())
+    return fail(invalid("a member occurs twice"));
   ParsedLine line;
   line.canonical.reserve(flat.size() + 2);
   line.canonical += '{';

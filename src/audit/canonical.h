@@ -1,7 +1,8 @@
 // Reading a line back: strict JSON, and its canonical form without losing a byte of any value.
 //
-// Numbers and strings keep their spelling, members are sorted by key at every level, blanks go. What this accepts and what
-// it rearranges decides whether a log verifies, so it does not go through a general parser that would respell numbers.
+// Numbers and strings keep their spelling, members are sorted by key at every level, blanks go. What this
+// accepts and what it rearranges decides whether a log verifies, so it does not go through a general parser
+// that would respell numbers.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@ namespace relay::audit {
 struct ParsedLine {
   std::string canonical;
   std::optional<std::uint64_t> seq;
-  std::string prev;    // empty when missing
-  std::string chain;   // empty when missing
+  std::string prev;   // empty when missing
+  std::string chain;  // empty when missing
   std::string action;
-  std::string args;    // canonical JSON, empty when missing
+  std::string args;  // canonical JSON, empty when missing
 
   [[nodiscard]] bool chained() const { return seq && !prev.empty() && !chain.empty(); }
 };

@@ -18,15 +18,19 @@ struct Piece {
 
   Piece() = default;
   Piece(std::string_view name, std::string_view member) : first(0), key(name), text(member) {
-    for (std::size_t i = 0; i < 8; ++i) first = first << 8U | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0U);
+    for (std::size_t i = 0; i < 8; ++i)
+      first = first << 8U | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0U);
   }
-  bool operator<(const Piece& other) const { return first != other.first ? first < other.first : key < other.key; }
+  bool operator<(const Piece& other) const {
+    return first != other.first ? first < other.first : key < other.key;
+  }
 };
 
 std::string canonical_text(const Record& record, std::string_view seq, std::string_view prev) {
   std::array<Piece, 24> pieces;
   std::size_t count = 0;
-  for (const Record::Member& member : record.members()) pieces[count++] = {record.key(member), record.member_text(member)};
+  for (const Record::Member& member : record.members())
+    pieces[count++] = {record.key(member), record.member_text(member)};
   pieces[count++] = {"seq", seq};
   pieces[count++] = {"prev", prev};
   std::sort(pieces.begin(), pieces.begin() + count);
@@ -54,7 +58,8 @@ void append_chained(std::string& out, const Record& record, ChainPoint& point) {
   const std::string seq = fmt::format(FMT_COMPILE("\"seq\":{}"), point.seq);
   const std::string prev = fmt::format(FMT_COMPILE("\"prev\":\"{}\""), point.prev);
   std::string chain = chain_hash(point.prev, canonical_text(record, seq, prev));
-  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{{{},{},{},\"chain\":\"{}\"}}\n"), record.text(), seq, prev, chain);
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{{{},{},{},\"chain\":\"{}\"}}\n"), record.text(), seq,
+                 prev, chain);
   point.prev = std::move(chain);
   ++point.seq;
 }

@@ -1,9 +1,10 @@
 // The hash chain: each record commits to the one before it.
 //
-//   chain = SHA-256( prev || canonical JSON of the record without `chain` )      in lower-case hex, prev as its 64 digits
+//   chain = SHA-256( prev || canonical JSON of the record without `chain` )      in lower-case hex, prev as
+//   its 64 digits
 //
-// Editing, inserting, removing or reordering lines breaks it from that point on. Removing lines at the very end does
-// not, which is why copies go off the host.
+// Editing, inserting, removing or reordering lines breaks it from that point on. Removing lines at the very
+// end does not, which is why copies go off the host.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace relay::audit {
 
-inline constexpr std::string_view kGenesis = "0000000000000000000000000000000000000000000000000000000000000000";
+inline constexpr std::string_view kGenesis =
+    "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Where the next record joins.
 struct ChainPoint {

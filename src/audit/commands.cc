@@ -25,31 +25,37 @@ std::string text_of(const json::object& record, std::string_view key) {
 authority::Decision decision_of(const json::object& record) {
   authority::Decision decision;
   const std::string outcome = text_of(record, "outcome");
-  decision.verdict = outcome == "confirm_required"                              ? authority::Verdict::confirm
-                     : json::find_bool(record, "denied").value_or(false) || outcome == "invalid" ? authority::Verdict::deny
-                                                                                : authority::Verdict::allow;
-  decision.tier = authority::find_tier(json::find_int(record, "tier").value_or(3)).value_or(authority::Tier::irreversible);
+  decision.verdict = outcome == "confirm_required" ? authority::Verdict::confirm
+                     : json::find_bool(record, "denied").value_or(false) || outcome == "invalid"
+                         ? authority::Verdict::deny
+                         : authority::Verdict::allow;
+  decision.tier = authority::find_tier(json::find_int(record, "tier").value_or(3))
+                      .value_or(authority::Tier::irreversible);
   decision.ladder = authority::parse_compact_ladder(text_of(record, "ladder"), decision.deciding);
   return decision;
 }
 
 void print_call(const json::object& record, std::ostream& out) {
-  out << fmt::format("{}  {}  {}\n", text_of(record, "ts"), text_of(record, "request_id"), text_of(record, "tool"));
+  out << fmt::format("{}  {}  {}\n", text_of(record, "ts"), text_of(record, "request_id"),
+                     text_of(record, "tool"));
   out << fmt::format("client   {}\n", text_of(record, "client_id"));
-  if (const std::string parent = text_of(record, "parent"); !parent.empty()) out << fmt::format("part of  {}\n", parent);
-  if (const json::value* args = json::find(record, "args")) out << fmt::format("args     {}\n", json::write(*args));
+  if (const std::string parent = text_of(record, "parent"); !parent.empty())
+    out << fmt::format("part of  {}\n", parent);
+  if (const json::value* args = json::find(record, "args"))
+    out << fmt::format("args     {}\n", json::write(*args));
   if (text_of(record, "action") == "begin") {
     out << "began; no closing line yet\n";
     return;
   }
-  out << fmt::format("outcome  {}, {} bytes of output\n\n", text_of(record, "outcome"), json::find_int(record, "output_len").value_or(0));
+  out << fmt::format("outcome  {}, {} bytes of output\n\n", text_of(record, "outcome"),
+                     json::find_int(record, "output_len").value_or(0));
   out << authority::describe(decision_of(record));
 }
 
 struct Findings {
-  std::optional<json::object> call;   // the closing line, or the opening one while there is no other
+  std::optional<json::object> call;  // the closing line, or the opening one while there is no other
   std::vector<json::object> inner;
-  std::set<std::string> ids;          // of the calls that were meant
+  std::set<std::string> ids;  // of the calls that were meant
 };
 
 void collect(const std::string& path, const std::string& request_id, Findings& findings) {
@@ -57,7 +63,8 @@ void collect(const std::string& path, const std::string& request_id, Findings& f
   while (file) {
     const auto line = file->next();
     if (!line || !*line) return;
-    if ((*line)->text.find(request_id) == std::string_view::npos) continue;  // most lines are about something else
+    if ((*line)->text.find(request_id) == std::string_view::npos)
+      continue;  // most lines are about something else
     auto record = json::parse_object((*line)->text);
     if (!record) continue;
     const bool begin = text_of(*record, "action") == "begin";
@@ -106,13 +113,15 @@ int run_explain(const std::string& log_path, const std::string& request_id, std:
     return kNothing;
   }
   if (findings.ids.size() > 1) {
-    out << fmt::format("{} calls in {} begin with {}; give more of the id\n", findings.ids.size(), log_path, request_id);
+    out << fmt::format("{} calls in {} begin with {}; give more of the id\n", findings.ids.size(), log_path,
+                       request_id);
     return kNothing;
   }
   print_call(*findings.call, out);
   if (!findings.inner.empty()) out << "\ncalls it made\n";
   for (const json::object& record : findings.inner)
-    out << fmt::format("  {}  {}  {}\n", text_of(record, "request_id"), text_of(record, "tool"), text_of(record, "outcome"));
+    out << fmt::format("  {}  {}  {}\n", text_of(record, "request_id"), text_of(record, "tool"),
+                       text_of(record, "outcome"));
   return kFine;
 }
 

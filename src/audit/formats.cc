@@ -26,7 +26,8 @@ std::string plain_value(std::string_view json_text) {
 std::vector<Field> sorted_fields(const Record& record) {
   std::vector<Field> fields;
   for (const Record::Member& member : record.members())
-    fields.push_back({record.key(member), plain_value(record.member_text(member).substr(member.key_bytes + 3))});
+    fields.push_back(
+        {record.key(member), plain_value(record.member_text(member).substr(member.key_bytes + 3))});
   std::ranges::sort(fields, {}, &Field::key);
   return fields;
 }

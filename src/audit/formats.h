@@ -1,4 +1,5 @@
-// How a record is spelled on disk: JSON lines (with or without the chain), CEF or LEEF for collectors that want those.
+// How a record is spelled on disk: JSON lines (with or without the chain), CEF or LEEF for collectors that
+// want those.
 #pragma once
 
 #include <cstdint>

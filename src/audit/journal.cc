@@ -45,7 +45,10 @@ Written write_to(Ledger& ledger, std::vector<Record> records, const Clock& clock
 // Shared with the handlers that are posted to the loop, so that a late one finds it alive.
 struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   Core(io::Executor executor, JournalOptions given, const Clock& clock_given)
-      : loop(std::move(executor)), options(std::move(given)), clock(clock_given), ledger(options.ledger, clock) {}
+      : loop(std::move(executor)),
+        options(std::move(given)),
+        clock(clock_given),
+        ledger(options.ledger, clock) {}
 
   // Loop side.
   io::Executor loop;
@@ -55,7 +58,7 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   std::shared_ptr<Batch> next;       // being filled
   std::shared_ptr<Batch> in_flight;  // being written
   bool is_prompt = false;            // the last write succeeded, and quickly
-  bool gathering = false;            // a line was written in this turn; the next ones wait for its end, together
+  bool gathering = false;  // a line was written in this turn; the next ones wait for its end, together
 
   // Between the two.
   std::mutex mutex;
@@ -76,8 +79,8 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   void run();
 };
 
-// The first line of a turn is written at once if that is cheap: nobody waits for company that may not come. Whatever else is
-// ready on the loop shares the next write.
+// The first line of a turn is written at once if that is cheap: nobody waits for company that may not come.
+// Whatever else is ready on the loop shares the next write.
 std::shared_ptr<Journal::Batch> Journal::Core::submit(Record record) {
   const bool is_first = !next && !in_flight && !gathering;
   if (!next) next = std::make_shared<Batch>(loop);
@@ -139,12 +142,16 @@ void Journal::Core::run() {
     std::vector<Record> records = std::move(*handed_over);
     handed_over.reset();
     lock.unlock();
-    boost::asio::post(loop, [self = shared_from_this(), written = write_to(ledger, std::move(records), clock)] { self->finish(written); });
+    boost::asio::post(loop,
+                      [self = shared_from_this(), written = write_to(ledger, std::move(records), clock)] {
+                        self->finish(written);
+                      });
     lock.lock();
   }
 }
 
-Result<std::unique_ptr<Journal>> Journal::start(const io::Executor& loop, JournalOptions options, const Clock& clock) {
+Result<std::unique_ptr<Journal>> Journal::start(const io::Executor& loop, JournalOptions options,
+                                                const Clock& clock) {
   auto core = std::make_shared<Core>(loop, std::move(options), clock);
   const Result<void> alive = core->ledger.start();
   if (!alive && core->options.on_failure == OnFailure::refuse) return fail(alive.error());
@@ -183,7 +190,8 @@ const JournalOptions& Journal::options() const {
 }
 
 bool Journal::must_be_recorded(const authority::Call& call) const {
-  return core_->options.on_failure == OnFailure::refuse || core_->options.always_refuse.contains(call.toolset);
+  return core_->options.on_failure == OnFailure::refuse ||
+         core_->options.always_refuse.contains(call.toolset);
 }
 
 std::shared_ptr<Journal::Batch> Journal::submit(Record record) {
@@ -206,18 +214,23 @@ io::Task<Recorded> Journal::open(Grant grant) {
   authority::Outcome not_run;
   not_run.ending = authority::Ending::error;
   submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), not_run));
-  co_return fail(unavailable("nothing was run, because the audit log cannot be written: " + begun.error().message));
+  co_return fail(
+      unavailable("nothing was run, because the audit log cannot be written: " + begun.error().message));
 }
 
 io::Task<void> Journal::close(Recorded recorded, authority::Outcome outcome) {
   recorded.settle();
   const bool must = must_be_recorded(recorded.call());
-  const Result<void> ended = co_await written(submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), outcome)));
-  if (!ended && must) co_return fail(unavailable("the call ran, but the audit log cannot be written: " + ended.error().message));
+  const Result<void> ended =
+      co_await written(submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), outcome)));
+  if (!ended && must)
+    co_return fail(
+        unavailable("the call ran, but the audit log cannot be written: " + ended.error().message));
   co_return Result<void>{};
 }
 
-io::Task<void> Journal::refuse(const authority::Call& call, const authority::Decision& decision, authority::Outcome outcome) {
+io::Task<void> Journal::refuse(const authority::Call& call, const authority::Decision& decision,
+                               authority::Outcome outcome) {
   const bool must = must_be_recorded(call);
   const Result<void> ended = co_await written(submit(make_end(core_->clock.wall(), call, decision, outcome)));
   if (!ended && must) co_return ended;

@@ -8,8 +8,8 @@
 
 #include <random>
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "audit/audit_fixture.h"
 #include "audit/verify.h"
@@ -30,7 +30,8 @@ struct World {
   std::unique_ptr<Journal> journal;
 
   explicit World(OnFailure on_failure = OnFailure::refuse) {
-    auto started = Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = on_failure}, clock);
+    auto started =
+        Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = on_failure}, clock);
     EXPECT_TRUE(started) << started.error().message;
     journal = std::move(*started);
   }
@@ -59,7 +60,8 @@ TEST(Journal, ClosesWhenTheLineIsInTheFile) {
   world.run([&]() -> io::Task<void> {
     RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
     EXPECT_EQ(world.count("req_1"), 0U);
-    RELAY_CO_CHECK(co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "out", 0)));
+    RELAY_CO_CHECK(
+        co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "out", 0)));
     EXPECT_EQ(world.count("req_1"), 1U);
     co_return Result<void>{};
   });
@@ -74,7 +76,8 @@ TEST(Journal, WhatAnotherProcessHeldUpIsWrittenAtTheEnd) {
     ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
     world.run([&]() -> io::Task<void> {
       RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
-      co_return co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "out", 0));
+      co_return co_await world.journal->close(std::move(recorded),
+                                              authority::make_outcome(Ending::ok, "out", 0));
     });
     EXPECT_EQ(world.count("req_1"), 0U);
   }
@@ -86,7 +89,8 @@ TEST(Journal, WhatAnotherProcessHeldUpIsWrittenAtTheEnd) {
 TEST(Journal, TierTwoIsOnRecordBeforeItRuns) {
   World world;
   world.run([&]() -> io::Task<void> {
-    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1", Tier::stateful)));
+    RELAY_CO_TRY(authority::Recorded recorded,
+                 co_await world.journal->open(make_grant("req_1", Tier::stateful)));
     EXPECT_EQ(world.count("\"action\":\"begin\""), 1U);
     co_return co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, ""));
   });
@@ -108,8 +112,10 @@ TEST(Journal, ManyCallsShareOneWrite) {
   int closed = 0;
   for (int i = 0; i < 500; ++i) {
     auto call = [](World& w, int& done, int id) -> io::Task<void> {
-      RELAY_CO_TRY(authority::Recorded recorded, co_await w.journal->open(make_grant(fmt::format("req_{}", id))));
-      RELAY_CO_CHECK(co_await w.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "x")));
+      RELAY_CO_TRY(authority::Recorded recorded,
+                   co_await w.journal->open(make_grant(fmt::format("req_{}", id))));
+      RELAY_CO_CHECK(
+          co_await w.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "x")));
       ++done;
       co_return Result<void>{};
     };
@@ -133,10 +139,13 @@ TEST(Journal, TheLoopWritesAFewLinesItselfAndLeavesASlowLogToTheThread) {
   const TempFolder folder;
   SteppedClock clock;
   boost::asio::io_context loop;
-  const auto journal = Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = OnFailure::refuse}, clock);
+  const auto journal =
+      Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = OnFailure::refuse}, clock);
   ASSERT_TRUE(journal);
   const auto write = [&](std::size_t lines) {
-    auto note = [](Journal& sink) -> io::Task<void> { co_return co_await sink.note(make_event({}, "note", "{}")); };
+    auto note = [](Journal& sink) -> io::Task<void> {
+      co_return co_await sink.note(make_event({}, "note", "{}"));
+    };
     for (std::size_t i = 0; i < lines; ++i) io::spawn(loop.get_executor(), note(**journal), "note");
     loop.restart();
     loop.run();
@@ -168,7 +177,8 @@ TEST(Journal, RefusesWhenTheSinkFailsAndRecoversByItself) {
   world.run([&]() -> io::Task<void> {
     RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
     break_log(world);
-    const auto closed = co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, ""));
+    const auto closed =
+        co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, ""));
     EXPECT_FALSE(closed);
     EXPECT_TRUE(world.journal->stats().degraded);
     EXPECT_EQ(world.journal->stats().backlog, 1U);
@@ -191,12 +201,14 @@ TEST(Journal, DegradesForOrdinaryToolsetsButNeverForTheShell) {
   world.run([&]() -> io::Task<void> {
     RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
     break_log(world);
-    RELAY_CO_CHECK(co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "")));
+    RELAY_CO_CHECK(
+        co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "")));
     EXPECT_TRUE(world.journal->stats().degraded);
     auto shell = co_await world.journal->open(make_grant("req_2", Tier::reversible, "shell"));
     EXPECT_FALSE(shell);
     mend_log(world);
-    RELAY_CO_TRY(authority::Recorded shell_again, co_await world.journal->open(make_grant("req_3", Tier::reversible, "shell")));
+    RELAY_CO_TRY(authority::Recorded shell_again,
+                 co_await world.journal->open(make_grant("req_3", Tier::reversible, "shell")));
     co_return co_await world.journal->close(std::move(shell_again), authority::make_outcome(Ending::ok, ""));
   });
   world.journal.reset();
@@ -208,18 +220,22 @@ TEST(Journal, DegradesForOrdinaryToolsetsButNeverForTheShell) {
 [[noreturn]] void serve_until_killed(const std::string& log, int acknowledge, int round) {
   SystemClock clock;
   boost::asio::io_context loop;
-  auto journal = Journal::start(loop.get_executor(), {.ledger = {log}, .on_failure = OnFailure::refuse}, clock);
+  auto journal =
+      Journal::start(loop.get_executor(), {.ledger = {log}, .on_failure = OnFailure::refuse}, clock);
   if (!journal) ::_exit(9);
   auto client = [](Journal& sink, int fd, std::string name) -> io::Task<void> {
     for (int i = 0;; ++i) {
       const std::string id = fmt::format("{}_{}", name, i);
-      RELAY_CO_TRY(authority::Recorded recorded, co_await sink.open(make_grant(id, i % 5 == 0 ? Tier::stateful : Tier::reversible)));
+      RELAY_CO_TRY(authority::Recorded recorded,
+                   co_await sink.open(make_grant(id, i % 5 == 0 ? Tier::stateful : Tier::reversible)));
       RELAY_CO_CHECK(co_await sink.close(std::move(recorded), authority::make_outcome(Ending::ok, id)));
       const std::string line = id + "\n";
       if (::write(fd, line.data(), line.size()) < 0) ::_exit(8);
     }
   };
-  for (int i = 0; i < 8; ++i) io::spawn(loop.get_executor(), client(**journal, acknowledge, fmt::format("req_{}_{}", round, i)), "client");
+  for (int i = 0; i < 8; ++i)
+    io::spawn(loop.get_executor(), client(**journal, acknowledge, fmt::format("req_{}_{}", round, i)),
+              "client");
   loop.run();
   ::_exit(7);
 }
@@ -255,7 +271,8 @@ TEST(Durability, NoAcknowledgedCallIsMissingAfterAKillAtAnyMoment) {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "exit " << WEXITSTATUS(status);
-    if (round % 6 == 3) std::filesystem::rename(folder.log(), folder.file(fmt::format("audit.jsonl-202311{:02}", round + 1)));
+    if (round % 6 == 3)
+      std::filesystem::rename(folder.log(), folder.file(fmt::format("audit.jsonl-202311{:02}", round + 1)));
   }
   SystemClock clock;
   {
@@ -265,13 +282,15 @@ TEST(Durability, NoAcknowledgedCallIsMissingAfterAKillAtAnyMoment) {
   const Verification result = verify_log(folder.log(), Scope::whole);
   EXPECT_TRUE(result.ok) << result.reason;
   std::string everything = slurp(folder.log());
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(folder.log()).parent_path()))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(folder.log()).parent_path()))
     if (entry.path() != folder.log()) everything += slurp(entry.path().string());
   std::set<std::string> closed;
   std::istringstream lines(everything);
   for (std::string line; std::getline(lines, line);) {
     const auto record = json::parse_object(line);
-    if (record && json::find_string(*record, "outcome") == "ok") closed.emplace(*json::find_string(*record, "request_id"));
+    if (record && json::find_string(*record, "outcome") == "ok")
+      closed.emplace(*json::find_string(*record, "request_id"));
   }
   std::istringstream ids(acknowledged);
   std::size_t checked = 0;
@@ -285,9 +304,12 @@ TEST(Durability, RotationInMidWriteKeepsTheChain) {
   for (int i = 0; i < 8; ++i) {
     auto client = [](World& w, int& done, int number) -> io::Task<void> {
       for (int k = 0; k < 50; ++k) {
-        RELAY_CO_TRY(authority::Recorded recorded, co_await w.journal->open(make_grant(fmt::format("req_{}_{}", number, k))));
-        if (number == 0 && k % 10 == 5) std::filesystem::rename(w.folder.log(), w.folder.file(fmt::format("audit.jsonl.{}", k)));
-        RELAY_CO_CHECK(co_await w.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "x")));
+        RELAY_CO_TRY(authority::Recorded recorded,
+                     co_await w.journal->open(make_grant(fmt::format("req_{}_{}", number, k))));
+        if (number == 0 && k % 10 == 5)
+          std::filesystem::rename(w.folder.log(), w.folder.file(fmt::format("audit.jsonl.{}", k)));
+        RELAY_CO_CHECK(
+            co_await w.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "x")));
         ++done;
       }
       co_return Result<void>{};

@@ -28,7 +28,8 @@ constexpr auto kLockPause = std::chrono::microseconds(20);
 constexpr auto kLockWait = std::chrono::milliseconds(250);
 
 std::string tear_args(std::string_view fragment) {
-  return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(), sha256_hex(fragment));
+  return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(),
+                     sha256_hex(fragment));
 }
 
 bool is_intact(const ParsedLine& line) {
@@ -45,7 +46,7 @@ Error sink_error(int error_number, const std::string& path) {
 constexpr long kXfs = 0x58465342;  // not among the kernel's public ones
 
 bool is_on_local_disk(int file) {
-  struct statfs info {};
+  struct statfs info{};
   if (::fstatfs(file, &info) != 0) return false;
   switch (info.f_type) {
     case EXT4_SUPER_MAGIC:
@@ -53,10 +54,8 @@ bool is_on_local_disk(int file) {
     case BTRFS_SUPER_MAGIC:
     case F2FS_SUPER_MAGIC:
     case TMPFS_MAGIC:
-    case OVERLAYFS_SUPER_MAGIC:
-      return true;
-    default:
-      return false;
+    case OVERLAYFS_SUPER_MAGIC: return true;
+    default: return false;
   }
 }
 
@@ -82,13 +81,14 @@ Result<Ledger::Turn> Ledger::lock(int file) const {
     if (::flock(file, LOCK_EX | LOCK_NB) == 0) return Turn(file);
     if (errno != EWOULDBLOCK && errno != EINTR) return fail(sink_error(errno, options_.path));
     if (std::chrono::steady_clock::now() >= end)
-      return fail(unavailable(fmt::format("the audit log {} is held by another process, which does not go on", options_.path)));
+      return fail(unavailable(
+          fmt::format("the audit log {} is held by another process, which does not go on", options_.path)));
     std::this_thread::sleep_for(pause);
   }
 }
 
 bool Ledger::is_current() const {
-  struct stat now {};
+  struct stat now{};
   return ::stat(options_.path.c_str(), &now) == 0 && now.st_ino == inode_ && now.st_dev == device_;
 }
 
@@ -97,14 +97,17 @@ Result<Ledger::Turn> Ledger::take_turn() {
     if (!file_.is_open()) RELAY_CHECK(open_file());
     {
       RELAY_TRY(Turn turn, lock(file_.get()));
-      RELAY_CHECK(catch_up());  // also with a file that was rotated away: the chain goes on from its last record
+      RELAY_CHECK(
+          catch_up());  // also with a file that was rotated away: the chain goes on from its last record
       if (is_current()) return turn;
     }
-    torn_open_ = false;  // a fragment stays behind in the rotated file; the new one begins with its explanation
+    torn_open_ =
+        false;  // a fragment stays behind in the rotated file; the new one begins with its explanation
     left_ = inode_;
     file_.reset();
   }
-  return fail(unavailable(fmt::format("the audit log {} is rotated faster than it can be written", options_.path)));
+  return fail(
+      unavailable(fmt::format("the audit log {} is rotated faster than it can be written", options_.path)));
 }
 
 // What others wrote since our last turn, or what there is in a file that was just opened.
@@ -120,7 +123,7 @@ Result<void> Ledger::catch_up() {
 }
 
 Result<void> Ledger::learn_size() {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file_.get(), &info) != 0) return fail(sink_error(errno, options_.path));
   size_ = info.st_size;
   return {};
@@ -132,9 +135,10 @@ Result<void> Ledger::open_file() {
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
   Fd fd(::open(options_.path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   if (!fd.is_open()) return fail(sink_error(errno, options_.path));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return fail(sink_error(errno, options_.path));
-  if (!S_ISREG(info.st_mode)) return fail(unavailable(fmt::format("the audit log {} is not a regular file", options_.path)));
+  if (!S_ISREG(info.st_mode))
+    return fail(unavailable(fmt::format("the audit log {} is not a regular file", options_.path)));
   // An append-only file refuses this; then it was made by somebody who knew what they did.
   if ((info.st_mode & 0777) != 0600) (void)::fchmod(fd.get(), 0600);
   file_ = std::move(fd);
@@ -156,7 +160,8 @@ Result<void> Ledger::resume() {
   torn_open_ = !tail.fragment.empty();
   torn_ = std::move(tail.fragment);
   while (!tail.lines.empty() && !parse_line(tail.lines.back())) {
-    if (!tail.lines.back().empty()) torn_ = torn_.empty() ? tail.lines.back() : tail.lines.back() + "\n" + torn_;
+    if (!tail.lines.back().empty())
+      torn_ = torn_.empty() ? tail.lines.back() : tail.lines.back() + "\n" + torn_;
     tail.lines.pop_back();
   }
   if (options_.chain == Chaining::off || resume_from_lines(tail.lines)) return {};
@@ -178,9 +183,9 @@ Result<void> Ledger::resume_from_rotated() {
   if (rotated.empty() || options_.chain == Chaining::off) return {};
   const std::string& newest = rotated.back().path;
   const Fd held(::open(newest.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat info {};
+  struct stat info{};
   if (!held.is_open() || ::fstat(held.get(), &info) != 0) return fail(sink_error(errno, newest));
-  if (info.st_ino == left_) return {};  // the one that we come from
+  if (info.st_ino == left_) return {};                // the one that we come from
   RELAY_TRY(const Turn last_turn, lock(held.get()));  // of somebody who began it before the rotation
   RELAY_TRY(LineFile file, LineFile::open(newest));
   // What follows its last record is a write that was interrupted before the file was rotated.
@@ -201,9 +206,11 @@ Result<void> Ledger::resume_from_rotated() {
 Result<void> Ledger::self_test() const {
   if (options_.format != Format::jsonl || options_.chain == Chaining::off) return {};
   RELAY_TRY(FileTail tail, read_tail(file_.get(), 1, limits::kAuditLineBytes));
-  const auto line = tail.lines.empty() ? Result<ParsedLine>(fail(invalid("empty"))) : parse_line(tail.lines.back());
+  const auto line =
+      tail.lines.empty() ? Result<ParsedLine>(fail(invalid("empty"))) : parse_line(tail.lines.back());
   if (!line || !is_intact(*line) || line->chain != point_.prev)
-    return fail(unavailable(fmt::format("the audit log {} does not hold what was written to it", options_.path)));
+    return fail(
+        unavailable(fmt::format("the audit log {} does not hold what was written to it", options_.path)));
   return {};
 }
 
@@ -239,7 +246,8 @@ void Ledger::keep(std::vector<Record> records) {
   // One time for what this batch says about the log itself, so that rendering it twice gives the same bytes.
   torn_at_ = clock_.wall();
   for (Record& record : records) {
-    const bool fits = backlog_.empty() || (backlog_.size() < limits::kAuditBacklogRecords && backlog_bytes_ < limits::kAuditBacklogBytes);
+    const bool fits = backlog_.empty() || (backlog_.size() < limits::kAuditBacklogRecords &&
+                                           backlog_bytes_ < limits::kAuditBacklogBytes);
     if (!fits) {
       ++lost_;
       ++lost_total_;
@@ -265,10 +273,8 @@ void Ledger::append_line(std::string& out, const Record& record, ChainPoint& poi
   switch (options_.format) {
     case Format::jsonl:
       return options_.chain == Chaining::on ? append_chained(out, record, point) : append_plain(out, record);
-    case Format::cef:
-      return append_cef(out, record);
-    case Format::leef:
-      return append_leef(out, record);
+    case Format::cef: return append_cef(out, record);
+    case Format::leef: return append_leef(out, record);
   }
 }
 
@@ -283,10 +289,11 @@ std::optional<Ledger::Shortfall> Ledger::write_all(std::string_view text) {
   return std::nullopt;
 }
 
-// Half a batch is on disk. Taking it back leaves everything as it was. Where the file cannot be shortened (append-only), the
-// records whose lines are whole count, and the rest is a torn line that the next write ends and explains.
+// Half a batch is on disk. Taking it back leaves everything as it was. Where the file cannot be shortened
+// (append-only), the records whose lines are whole count, and the rest is a torn line that the next write
+// ends and explains.
 void Ledger::undo_partial(std::string_view text, std::size_t written) {
-  struct stat info {};
+  struct stat info{};
   const bool known = ::fstat(file_.get(), &info) == 0;
   if (known && ::ftruncate(file_.get(), info.st_size - static_cast<off_t>(written)) == 0) return;
   std::size_t whole = backlog_.size() + 1;

@@ -1,11 +1,13 @@
-// Ledger: the file behind the journal. Synchronous, one thread at a time; the journal's writer thread owns it.
+// Ledger: the file behind the journal. Synchronous, one thread at a time; the journal's writer thread owns
+// it.
 //
-// Every line goes to the kernel with O_APPEND in one write for many records. Before each write the path is compared with the
-// open file, so a rotated log is followed; the chain goes on in the new file. Records that the disk refuses stay in a
-// bounded backlog and are written, in order, as soon as it accepts them again.
+// Every line goes to the kernel with O_APPEND in one write for many records. Before each write the path is
+// compared with the open file, so a rotated log is followed; the chain goes on in the new file. Records that
+// the disk refuses stay in a bounded backlog and are written, in order, as soon as it accepts them again.
 //
-// Processes share a log (a server, and what is run beside it by hand): each write is a turn under the file's lock, and who finds the
-// file longer than it left it reads the last record first. All of them write one chain.
+// Processes share a log (a server, and what is run beside it by hand): each write is a turn under the file's
+// lock, and who finds the file longer than it left it reads the last record first. All of them write one
+// chain.
 #pragma once
 
 #include <sys/types.h>
@@ -36,8 +38,8 @@ class Ledger {
  public:
   Ledger(LedgerOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
 
-  /// Opens, resumes the chain from the last record (or from the newest rotated sibling), says what it had to recover,
-  /// writes a `start` record and reads it back: after success the chain is known to be alive.
+  /// Opens, resumes the chain from the last record (or from the newest rotated sibling), says what it had to
+  /// recover, writes a `start` record and reads it back: after success the chain is known to be alive.
   Result<void> start();
 
   /// Hands the records to the kernel, after everything in the backlog. On failure they join the backlog.
@@ -75,7 +77,8 @@ class Ledger {
   bool resume_from_lines(const std::vector<std::string>& lines);
   Result<void> self_test() const;
   void keep(std::vector<Record> records);
-  /// The backlog as it goes to the file: first what there is to say about a torn line, then `records` of the backlog.
+  /// The backlog as it goes to the file: first what there is to say about a torn line, then `records` of the
+  /// backlog.
   [[nodiscard]] std::string render(std::size_t records, ChainPoint& point) const;
   void append_line(std::string& out, const Record& record, ChainPoint& point) const;
   void commit(std::size_t records, ChainPoint point);
@@ -94,14 +97,14 @@ class Ledger {
   dev_t device_ = 0;
   bool is_local_ = false;
   std::optional<off_t> size_;  // as this process left it, or last saw it
-  ino_t left_ = 0;  // of the file that was rotated away under us
+  ino_t left_ = 0;             // of the file that was rotated away under us
   ChainPoint point_;
-  std::string torn_;        // what follows the last record of the log and is not a record: an unfinished write
+  std::string torn_;  // what follows the last record of the log and is not a record: an unfinished write
   bool torn_open_ = false;  // its line has no newline yet
   WallTime torn_at_{};
   std::deque<Record> backlog_;
   std::size_t backlog_bytes_ = 0;
-  std::uint64_t lost_ = 0;        // not yet told in the log
+  std::uint64_t lost_ = 0;  // not yet told in the log
   std::uint64_t lost_total_ = 0;
 };
 

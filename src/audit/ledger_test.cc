@@ -36,17 +36,20 @@ void gzip(const std::string& from, const std::string& to) {
 
 TEST(Record, HasTheDocumentedBytes) {
   FakeClock clock;
-  EXPECT_EQ(make_closing(clock, "req_1").text(),
-            R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":1,"denied":false,"args":{"b":2,"code":"1+1"},)"
-            R"("output_sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35","output_len":1,"exit_code":0,)"
-            R"("request_id":"req_1","client_id":"alice","outcome":"ok","ladder":"deny list-; rules-; mode* open; confirmation-")");
-  EXPECT_EQ(make_begin(clock.wall(), make_grant("req_2", authority::Tier::stateful)).text(),
-            R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":2,"denied":false,"args":{"b":2,"code":"1+1"},)"
-            R"("output_sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","output_len":0,"exit_code":null,)"
-            R"("request_id":"req_2","client_id":"alice","action":"begin")");
+  EXPECT_EQ(
+      make_closing(clock, "req_1").text(),
+      R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":1,"denied":false,"args":{"b":2,"code":"1+1"},)"
+      R"("output_sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35","output_len":1,"exit_code":0,)"
+      R"("request_id":"req_1","client_id":"alice","outcome":"ok","ladder":"deny list-; rules-; mode* open; confirmation-")");
+  EXPECT_EQ(
+      make_begin(clock.wall(), make_grant("req_2", authority::Tier::stateful)).text(),
+      R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":2,"denied":false,"args":{"b":2,"code":"1+1"},)"
+      R"("output_sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","output_len":0,"exit_code":null,)"
+      R"("request_id":"req_2","client_id":"alice","action":"begin")");
 }
 
-// Checked against an independent implementation: sha256(prev + json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)).
+// Checked against an independent implementation: sha256(prev + json.dumps(record, sort_keys=True,
+// separators=(",", ":"), ensure_ascii=False)).
 TEST(Chain, HashesTheSortedRecordWithoutItsOwnValue) {
   Record record;
   record.add_text("ts", "t");
@@ -55,10 +58,10 @@ TEST(Chain, HashesTheSortedRecordWithoutItsOwnValue) {
   ChainPoint point;
   std::string line;
   append_chained(line, record, point);
-  EXPECT_EQ(line, "{\"ts\":\"t\",\"tool\":\"é\\n\",\"args\":{\"a\":1},\"seq\":0,\"prev\":\"" + std::string(kGenesis) +
-                      "\",\"chain\":\"" + point.prev + "\"}\n");
-  EXPECT_EQ(point.prev, sha256_hex(std::string(kGenesis) + "{\"args\":{\"a\":1},\"prev\":\"" + std::string(kGenesis) +
-                                   "\",\"seq\":0,\"tool\":\"é\\n\",\"ts\":\"t\"}"));
+  EXPECT_EQ(line, "{\"ts\":\"t\",\"tool\":\"é\\n\",\"args\":{\"a\":1},\"seq\":0,\"prev\":\"" +
+                      std::string(kGenesis) + "\",\"chain\":\"" + point.prev + "\"}\n");
+  EXPECT_EQ(point.prev, sha256_hex(std::string(kGenesis) + "{\"args\":{\"a\":1},\"prev\":\"" +
+                                   std::string(kGenesis) + "\",\"seq\":0,\"tool\":\"é\\n\",\"ts\":\"t\"}"));
   EXPECT_EQ(point.seq, 1U);
 }
 
@@ -68,7 +71,7 @@ TEST(Ledger, StartsAChainThatVerifiesInAPrivateFile) {
   Ledger ledger({folder.log()}, clock);
   ASSERT_TRUE(ledger.start());
   ASSERT_TRUE(ledger.append(closings(clock, {"a", "b", "c"})));
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(folder.log().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600);
   const Verification result = verify_log(folder.log(), Scope::whole);
@@ -236,7 +239,7 @@ TEST(Ledger, AFullDiskLosesNothingThatWasAcknowledged) {
     SystemClock clock;
     Ledger ledger({folder.log()}, clock);
     if (!ledger.start()) ::_exit(1);
-    struct rlimit limit {};
+    struct rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = 20'000;
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -264,7 +267,8 @@ TEST(Ledger, AFullDiskLosesNothingThatWasAcknowledged) {
   EXPECT_TRUE(result.ok) << result.reason;
   EXPECT_EQ(result.records, 201U);
   const std::string log = slurp(folder.log());
-  for (const std::string& id : lines_of(folder.file("acknowledged"))) EXPECT_NE(log.find("\"" + id + "\""), std::string::npos) << id;
+  for (const std::string& id : lines_of(folder.file("acknowledged")))
+    EXPECT_NE(log.find("\"" + id + "\""), std::string::npos) << id;
 }
 
 TEST(Ledger, ANonRegularOrMissingPlaceIsAnError) {
@@ -288,13 +292,17 @@ TEST(Ledger, WritesCefAndLeefWithoutLettingValuesForgeFields) {
     call.tool = "x=1|y\ttier=9\nCEF:0";
     const authority::Grant grant = make_grant("req_1");
     std::vector<Record> records;
-    records.push_back(make_end(clock.wall(), call, grant.decision(), authority::make_outcome(authority::Ending::ok, "")));
+    records.push_back(
+        make_end(clock.wall(), call, grant.decision(), authority::make_outcome(authority::Ending::ok, "")));
     ASSERT_TRUE(ledger.append(std::move(records)));
     const auto lines = lines_of(path);
     ASSERT_EQ(lines.size(), 2U);
     const bool cef = format == Format::cef;
-    EXPECT_TRUE(lines[1].starts_with(cef ? "CEF:0|relay|relay|1.0|audit|tool-call|5|args=" : "LEEF:2.0|relay|relay|1.0|audit|x09|args=")) << lines[1];
-    EXPECT_NE(lines[1].find(cef ? R"(tool=x\=1\|y)" : R"(tool=x\=1|y\ttier\=9\nCEF:0)"), std::string::npos) << lines[1];
+    EXPECT_TRUE(lines[1].starts_with(cef ? "CEF:0|relay|relay|1.0|audit|tool-call|5|args="
+                                         : "LEEF:2.0|relay|relay|1.0|audit|x09|args="))
+        << lines[1];
+    EXPECT_NE(lines[1].find(cef ? R"(tool=x\=1\|y)" : R"(tool=x\=1|y\ttier\=9\nCEF:0)"), std::string::npos)
+        << lines[1];
   }
 }
 

@@ -66,8 +66,9 @@ std::string to_readable(std::string_view line, std::size_t columns) {
   const auto record = json::parse_object(line);
   if (!record) return cut(printable(line, '?'), columns);
   const std::string_view id = text_of(*record, "request_id").substr(0, kShortId);
-  const std::string text = fmt::format("{:14}  {:<8} {:<14} {:<18} {:<12}  {}", time_of(*record), ending_of(*record), text_of(*record, "tool"),
-                                       text_of(*record, "client_id"), id, subject_of(*record));
+  const std::string text =
+      fmt::format("{:14}  {:<8} {:<14} {:<18} {:<12}  {}", time_of(*record), ending_of(*record),
+                  text_of(*record, "tool"), text_of(*record, "client_id"), id, subject_of(*record));
   return cut(printable(text, '?'), columns);
 }
 

@@ -9,8 +9,8 @@
 
 namespace relay::audit {
 
-/// Of at most `columns` characters, none of which moves a cursor: what is shown comes from guests and clients. A line that is
-/// not a record is shown as it is.
+/// Of at most `columns` characters, none of which moves a cursor: what is shown comes from guests and
+/// clients. A line that is not a record is shown as it is.
 std::string to_readable(std::string_view line, std::size_t columns);
 
 }  // namespace relay::audit

@@ -13,7 +13,9 @@ constexpr const char* kLine =
     R"j({"ts":"2026-11-16T15:09:37.045666+00:00","tool":"run_js","tier":1,"denied":false,"args":{"args":[],"code":"console.log(1)","stdin":""},"request_id":"req_383d3e9b219209a9","client_id":"local/x","outcome":"ok","seq":15})j";
 
 TEST(ReadableLine, SaysWhenHowWhatWhoAndWithWhat) {
-  EXPECT_EQ(to_readable(kLine, 200), R"j(11-16 15:09:37  ok       run_js         local/x            req_383d3e9b  {"code":"console.log(1)"})j");
+  EXPECT_EQ(
+      to_readable(kLine, 200),
+      R"j(11-16 15:09:37  ok       run_js         local/x            req_383d3e9b  {"code":"console.log(1)"})j");
 }
 
 TEST(ReadableLine, IsCutWhereTheTerminalEnds) {
@@ -23,8 +25,11 @@ TEST(ReadableLine, IsCutWhereTheTerminalEnds) {
 }
 
 TEST(ReadableLine, ShowsTheLogsOwnRecords) {
-  EXPECT_THAT(to_readable(R"({"ts":"2026-11-16T15:09:35.5+00:00","tool":"audit","args":{"pid":7},"action":"start","seq":14})", 200),
-              HasSubstr("start    audit"));
+  EXPECT_THAT(
+      to_readable(
+          R"({"ts":"2026-11-16T15:09:35.5+00:00","tool":"audit","args":{"pid":7},"action":"start","seq":14})",
+          200),
+      HasSubstr("start    audit"));
   EXPECT_THAT(to_readable(R"({"ts":"odd","tool":7})", 200), StartsWith("odd"));
 }
 

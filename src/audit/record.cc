@@ -10,9 +10,11 @@
 namespace relay::audit {
 namespace {
 
-constexpr std::string_view kHashOfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+constexpr std::string_view kHashOfNothing =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-// "2026-11-15T20:04:05.123456+00:00": the seconds come from the last call most of the time, so only the fraction is formatted.
+// "2026-11-15T20:04:05.123456+00:00": the seconds come from the last call most of the time, so only the
+// fraction is formatted.
 void append_time(std::string& out, WallTime time) {
   thread_local WallTime last_second{};
   thread_local std::string prefix;
@@ -64,8 +66,8 @@ void Record::add_json(std::string_view key, std::string_view json) {
   end_member();
 }
 
-Record make_record(WallTime time, const authority::Call& call, authority::Tier tier, const authority::Outcome& outcome,
-                   const authority::Decision* decision) {
+Record make_record(WallTime time, const authority::Call& call, authority::Tier tier,
+                   const authority::Outcome& outcome, const authority::Decision* decision) {
   using authority::Ending;
   Record record;
   record.begin_member("ts");
@@ -80,7 +82,8 @@ Record make_record(WallTime time, const authority::Call& call, authority::Tier t
   record.begin_member("args");
   policy::append_redacted_json(record.text_, call.args);
   record.end_member();
-  record.add_text("output_sha256", outcome.output_sha256.empty() ? kHashOfNothing : std::string_view(outcome.output_sha256));
+  record.add_text("output_sha256",
+                  outcome.output_sha256.empty() ? kHashOfNothing : std::string_view(outcome.output_sha256));
   record.add_number("output_len", static_cast<std::int64_t>(outcome.output_bytes));
   if (outcome.exit_code) {
     record.add_number("exit_code", *outcome.exit_code);
@@ -104,7 +107,8 @@ Record make_begin(WallTime time, const authority::Grant& grant) {
   return make_record(time, grant.call(), grant.tier(), nothing_yet, nullptr);
 }
 
-Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision, const authority::Outcome& outcome) {
+Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
+                const authority::Outcome& outcome) {
   return make_record(time, call, decision.tier, outcome, &decision);
 }
 

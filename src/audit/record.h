@@ -1,7 +1,7 @@
 // Record: one line of the audit log before it joins the chain. docs/formats/audit_log.md defines every byte.
 //
-// The members are serialised once, on the loop, in the order of the file. The writer thread adds seq, prev and chain, and
-// hashes the same bytes in sorted order: it only rearranges pieces, nothing is written twice.
+// The members are serialised once, on the loop, in the order of the file. The writer thread adds seq, prev
+// and chain, and hashes the same bytes in sorted order: it only rearranges pieces, nothing is written twice.
 #pragma once
 
 #include <array>
@@ -45,7 +45,8 @@ class Record {
   }
 
  private:
-  friend Record make_record(WallTime, const authority::Call&, authority::Tier, const authority::Outcome&, const authority::Decision*);
+  friend Record make_record(WallTime, const authority::Call&, authority::Tier, const authority::Outcome&,
+                            const authority::Decision*);
   static constexpr std::size_t kMembersMax = 20;
   void begin_member(std::string_view key);
   void end_member();
@@ -58,7 +59,8 @@ class Record {
 /// The line that says that something of tier 2 or above is about to run.
 Record make_begin(WallTime time, const authority::Grant& grant);
 /// The line that says how a call ended. One per call, whatever happened to it.
-Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision, const authority::Outcome& outcome);
+Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
+                const authority::Outcome& outcome);
 /// A line of the journal about itself: "start", "recovered", "lost". Tool "audit", tier 0.
 Record make_event(WallTime time, std::string_view action, std::string_view args_json);
 

@@ -28,14 +28,16 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// What follows the log's own name in the name of a rotated file: "-20261115", "-20261115-093000", ".1", each with or without ".gz".
+// What follows the log's own name in the name of a rotated file: "-20261115", "-20261115-093000", ".1", each
+// with or without ".gz".
 bool is_rotation_suffix(std::string_view suffix) {
   if (suffix.ends_with(".gz")) suffix.remove_suffix(3);
   if (suffix.starts_with('.')) return all_digits(suffix.substr(1));
   if (!suffix.starts_with('-')) return false;
   suffix.remove_prefix(1);
   const std::string_view date = suffix.substr(0, suffix.find('-'));
-  const std::string_view time = date.size() < suffix.size() ? suffix.substr(date.size() + 1) : std::string_view("0");
+  const std::string_view time =
+      date.size() < suffix.size() ? suffix.substr(date.size() + 1) : std::string_view("0");
   return date.size() == 8 && all_digits(date) && all_digits(time);
 }
 
@@ -96,8 +98,9 @@ Result<LineFile> LineFile::open(const std::string& path) {
   state->path = path;
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd.is_open()) return fail(from_errno(errno, fmt::format("opening {}", path)));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return fail(invalid(fmt::format("{} is not a regular file", path)));
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(invalid(fmt::format("{} is not a regular file", path)));
   state->file = ::gzdopen(fd.get(), "rb");
   if (!state->file) return fail(internal("zlib could not open a descriptor"));
   [[maybe_unused]] const int owned_by_zlib = fd.release();
@@ -123,7 +126,8 @@ Result<std::optional<LineFile::Line>> LineFile::next() {
     s.buffer.resize(s.scanned + kReadBytes);
     const int got = ::gzread(s.file, s.buffer.data() + s.scanned, static_cast<unsigned>(kReadBytes));
     s.buffer.resize(s.scanned + static_cast<std::size_t>(std::max(got, 0)));
-    if (got < 0) return fail(unavailable(fmt::format("{} cannot be read: damaged gzip data or a read error", s.path)));
+    if (got < 0)
+      return fail(unavailable(fmt::format("{} cannot be read: damaged gzip data or a read error", s.path)));
     s.ended = got == 0;
   }
   if (s.begin == s.buffer.size()) return std::optional<Line>{};
@@ -141,10 +145,13 @@ std::vector<Segment> find_rotated(const std::string& path) {
   const fs::path folder = live.has_parent_path() ? live.parent_path() : fs::path(".");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string other = entry.path().filename().string();
-    if (!other.starts_with(name) || !is_rotation_suffix(std::string_view(other).substr(name.size()))) continue;
+    if (!other.starts_with(name) || !is_rotation_suffix(std::string_view(other).substr(name.size())))
+      continue;
     if (const auto seq = first_seq_of(entry.path().string())) found.push_back({entry.path().string(), *seq});
   }
-  std::ranges::sort(found, {}, [](const Segment& segment) { return std::pair(segment.first_seq, std::string_view(segment.path)); });
+  std::ranges::sort(found, {}, [](const Segment& segment) {
+    return std::pair(segment.first_seq, std::string_view(segment.path));
+  });
   return found;
 }
 
@@ -156,7 +163,7 @@ Result<FileTail> read_tail(const std::string& path, std::size_t max_lines, std::
 }
 
 Result<FileTail> read_tail(int file, std::size_t max_lines, std::size_t max_bytes) {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file, &info) != 0) return fail(from_errno(errno, "reading the log"));
   std::vector<std::string> pieces;  // the last one of the file first
   std::size_t bytes = 0;

@@ -25,8 +25,8 @@ class LineFile {
   ~LineFile();
 
   struct Line {
-    std::string_view text;    // without the newline; valid until the next call
-    bool terminated = true;   // false for a last line without its newline
+    std::string_view text;   // without the newline; valid until the next call
+    bool terminated = true;  // false for a last line without its newline
   };
   /// Nothing at the end. Fails when reading does, or for a line over limits::kAuditLineBytes.
   Result<std::optional<Line>> next();

@@ -19,11 +19,14 @@ constexpr std::size_t kWindowBytes = 64 * limits::kMiB;
 /// The open end of a log that may be rotated under it.
 class Follower {
  public:
-  Follower(const std::string& path, const std::function<void(std::string_view)>& print) : path_(path), print_(print) { reopen(SEEK_END); }
+  Follower(const std::string& path, const std::function<void(std::string_view)>& print)
+      : path_(path), print_(print) {
+    reopen(SEEK_END);
+  }
 
   void read_more() {
     drain();
-    struct stat now {};
+    struct stat now{};
     if (::stat(path_.c_str(), &now) != 0) return;
     const bool rotated = !file_.is_open() || now.st_ino != inode_;
     if (!rotated && now.st_size >= ::lseek(file_.get(), 0, SEEK_CUR)) return;
@@ -34,7 +37,7 @@ class Follower {
  private:
   void reopen(int whence) {
     file_ = Fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat info {};
+    struct stat info{};
     if (!file_.is_open() || ::fstat(file_.get(), &info) != 0) return;
     inode_ = info.st_ino;
     ::lseek(file_.get(), 0, whence);
@@ -87,12 +90,13 @@ Result<std::vector<std::string>> last_matches(const std::string& path, const Tai
   TailFilter all = filter;
   if (!takes_all(filter)) all.lines = std::numeric_limits<std::size_t>::max();
   RELAY_TRY(std::vector<std::string> lines, last_lines(path, all));
-  if (lines.size() > filter.lines) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(filter.lines));
+  if (lines.size() > filter.lines)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(filter.lines));
   return lines;
 }
 
-Result<void> follow(const std::string& path, const TailFilter& filter, const std::function<void(std::string_view)>& print,
-                    const std::function<bool()>& more) {
+Result<void> follow(const std::string& path, const TailFilter& filter,
+                    const std::function<void(std::string_view)>& print, const std::function<bool()>& more) {
   Follower follower(path, [&](std::string_view line) {
     if (passes(filter, line)) print(line);
   });

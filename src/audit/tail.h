@@ -14,7 +14,7 @@ namespace relay::audit {
 /// Filters apply inside the window of the last `lines` lines, they do not widen it.
 struct TailFilter {
   std::size_t lines = 50;
-  std::string tool;             // empty: every tool
+  std::string tool;  // empty: every tool
   std::optional<int> tier;
   std::optional<bool> denied;
 };
@@ -24,11 +24,13 @@ bool passes(const TailFilter& filter, std::string_view line);
 /// Oldest first, without newlines. A missing log has no lines.
 Result<std::vector<std::string>> last_lines(const std::string& path, const TailFilter& filter);
 
-/// The last `lines` lines that pass, as far back as the live file and a bounded window reach. A missing log is an error: for people.
+/// The last `lines` lines that pass, as far back as the live file and a bounded window reach. A missing log
+/// is an error: for people.
 Result<std::vector<std::string>> last_matches(const std::string& path, const TailFilter& filter);
 
-/// Lines that are appended from now on, across rotation. `more` is asked between reads and ends it by returning false.
-Result<void> follow(const std::string& path, const TailFilter& filter, const std::function<void(std::string_view)>& print,
-                    const std::function<bool()>& more);
+/// Lines that are appended from now on, across rotation. `more` is asked between reads and ends it by
+/// returning false.
+Result<void> follow(const std::string& path, const TailFilter& filter,
+                    const std::function<void(std::string_view)>& print, const std::function<bool()>& more);
 
 }  // namespace relay::audit

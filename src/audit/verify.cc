@@ -30,15 +30,18 @@ bool feed_file(ChainVerifier& verifier, const std::string& path, std::string& un
       return false;
     }
     if (!*line) return true;
-    const bool fine = (*line)->terminated ? verifier.feed((*line)->text) : verifier.feed_unterminated((*line)->text);
+    const bool fine =
+        (*line)->terminated ? verifier.feed((*line)->text) : verifier.feed_unterminated((*line)->text);
     if (!fine) return false;
   }
 }
 
 std::string intact_reason(const ChainVerifier& verifier, std::size_t files) {
-  std::string text = fmt::format("chain intact: {} record(s) from seq {}", verifier.records(), *verifier.start_seq());
+  std::string text =
+      fmt::format("chain intact: {} record(s) from seq {}", verifier.records(), *verifier.start_seq());
   if (files > 1) text += fmt::format(" in {} files", files);
-  if (verifier.recovered() > 0) text += fmt::format("; {} interrupted write(s), each accounted for", verifier.recovered());
+  if (verifier.recovered() > 0)
+    text += fmt::format("; {} interrupted write(s), each accounted for", verifier.recovered());
   if (verifier.unchained() > 0) text += fmt::format("; {} older line(s) without chain", verifier.unchained());
   return text;
 }
@@ -48,8 +51,9 @@ std::string conclude(const ChainVerifier& verifier, Verification& result, std::s
   if (verifier.records() == 0) return "no chained records";
   result.chain_ok = true;
   if (result.anchored || result.segment_mode) return intact_reason(verifier, files);
-  return fmt::format("the log begins at seq {}: older records are missing (verify with --segment if they were archived)",
-                     *verifier.start_seq());
+  return fmt::format(
+      "the log begins at seq {}: older records are missing (verify with --segment if they were archived)",
+      *verifier.start_seq());
 }
 
 }  // namespace
@@ -61,7 +65,8 @@ bool ChainVerifier::break_here(std::string reason) {
 }
 
 bool ChainVerifier::keep_fragment(std::string_view line) {
-  if (fragment_.size() + line.size() > limits::kAuditLineBytes) return break_here("too much that is not a record");
+  if (fragment_.size() + line.size() > limits::kAuditLineBytes)
+    return break_here("too much that is not a record");
   if (fragment_.empty()) {
     fragment_line_ = line_;
     fragment_ = line;
@@ -72,12 +77,15 @@ bool ChainVerifier::keep_fragment(std::string_view line) {
   return true;
 }
 
-// An interrupted write leaves half a line. The next record must say so, with length and hash of what is there.
+// An interrupted write leaves half a line. The next record must say so, with length and hash of what is
+// there.
 bool ChainVerifier::check_recovery(std::string_view action, std::string_view args) {
   const bool explains = action == "recovered";
-  if (fragment_.empty()) return !explains || records_ == 0 || line_ == 1 || break_here("accounts for a torn line that is not there");
-  const std::string expected =
-      fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment_.size(), sha256_hex(fragment_));
+  if (fragment_.empty())
+    return !explains || records_ == 0 || line_ == 1 ||
+           break_here("accounts for a torn line that is not there");
+  const std::string expected = fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})",
+                                           fragment_.size(), sha256_hex(fragment_));
   const std::uint64_t where = fragment_line_;
   if (!explains || args != expected) {
     line_ = where;
@@ -106,9 +114,11 @@ bool ChainVerifier::feed(std::string_view line) {
     anchored_ = *parsed->seq == 0 && parsed->prev == kGenesis;
     if (*parsed->seq == 0 && !anchored_) return break_here("seq 0 does not begin with the genesis value");
   }
-  if (*parsed->seq != expected_seq_) return break_here(fmt::format("expected seq {}, found {}", expected_seq_, *parsed->seq));
+  if (*parsed->seq != expected_seq_)
+    return break_here(fmt::format("expected seq {}, found {}", expected_seq_, *parsed->seq));
   if (parsed->prev != expected_prev_) return break_here("prev is not the chain value of the record before");
-  if (chain_hash(parsed->prev, parsed->canonical) != parsed->chain) return break_here("the record does not match its chain value: it was changed");
+  if (chain_hash(parsed->prev, parsed->canonical) != parsed->chain)
+    return break_here("the record does not match its chain value: it was changed");
   ++records_;
   ++expected_seq_;
   expected_prev_ = parsed->chain;
@@ -125,15 +135,17 @@ bool ChainVerifier::finish() {
   if (broken()) return false;
   if (fragment_.empty()) return true;
   line_ = fragment_line_;
-  return break_here(fmt::format("the last line is cut off after {} bytes: a write was interrupted or the file was cut; "
-                                "the next start of the server accounts for it", fragment_.size()));
+  return break_here(
+      fmt::format("the last line is cut off after {} bytes: a write was interrupted or the file was cut; "
+                  "the next start of the server accounts for it",
+                  fragment_.size()));
 }
 
 Verification verify_log(const std::string& path, Scope scope) {
   Verification result;
   result.path = path;
   result.segment_mode = scope == Scope::segment;
-  struct stat info {};
+  struct stat info{};
   result.present = ::stat(path.c_str(), &info) == 0;
   std::vector<std::string> files;
   if (scope == Scope::whole)
@@ -161,10 +173,18 @@ Verification verify_log(const std::string& path, Scope scope) {
 }
 
 json::object to_json(const Verification& v) {
-  const auto number = [](const std::optional<std::uint64_t>& value) { return value ? json::value(*value) : json::value(nullptr); };
-  return {{"ok", v.ok},           {"chain_ok", v.chain_ok},        {"present", v.present},
-          {"anchored", v.anchored}, {"segment_mode", v.segment_mode}, {"path", v.path},
-          {"records", v.records}, {"start_seq", number(v.start_seq)}, {"broken_at", number(v.broken_at)},
+  const auto number = [](const std::optional<std::uint64_t>& value) {
+    return value ? json::value(*value) : json::value(nullptr);
+  };
+  return {{"ok", v.ok},
+          {"chain_ok", v.chain_ok},
+          {"present", v.present},
+          {"anchored", v.anchored},
+          {"segment_mode", v.segment_mode},
+          {"path", v.path},
+          {"records", v.records},
+          {"start_seq", number(v.start_seq)},
+          {"broken_at", number(v.broken_at)},
           {"reason", v.reason}};
 }
 

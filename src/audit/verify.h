@@ -45,7 +45,7 @@ class ChainVerifier {
   std::string expected_prev_;
   std::optional<std::uint64_t> start_seq_;
   bool anchored_ = false;
-  std::string fragment_;            // lines that are no records, waiting for the record that accounts for them
+  std::string fragment_;  // lines that are no records, waiting for the record that accounts for them
   std::uint64_t fragment_line_ = 0;
   std::optional<std::uint64_t> broken_at_;
   std::string reason_;
@@ -62,7 +62,7 @@ struct Verification {
   bool present = false;
   bool anchored = false;
   bool segment_mode = false;
-  std::string path;                        // the file, or the one in which the chain breaks
+  std::string path;  // the file, or the one in which the chain breaks
   std::uint64_t records = 0;
   std::optional<std::uint64_t> start_seq;
   std::optional<std::uint64_t> broken_at;  // line number in `path`, from 1

@@ -1,4 +1,5 @@
-// Any bytes may stand in a log that is verified: no crash, and what is accepted has a canonical form that is its own.
+// Any bytes may stand in a log that is verified: no crash, and what is accepted has a canonical form that is
+// its own.
 #include <cstdint>
 #include <cstdlib>
 
@@ -14,7 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   relay::audit::ChainVerifier verifier;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (!(end == std::string_view::npos ? verifier.feed_unterminated(text) : verifier.feed(text.substr(0, end)))) break;
+    if (!(end == std::string_view::npos ? verifier.feed_unterminated(text)
+                                        : verifier.feed(text.substr(0, end))))
+      break;
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   verifier.finish();

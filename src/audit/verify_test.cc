@@ -67,7 +67,8 @@ TEST(Verify, SaysExactlyWhatHappened) {
 
   auto garbage = log;
   garbage.insert(garbage.begin() + 4, "not json");
-  EXPECT_EQ(verify(garbage).reason, "line 5: invalid JSON inside the chained region, which no later record accounts for");
+  EXPECT_EQ(verify(garbage).reason,
+            "line 5: invalid JSON inside the chained region, which no later record accounts for");
 
   auto legacy = log;
   legacy.insert(legacy.begin(), R"({"tool":"old"})");
@@ -111,8 +112,12 @@ TEST(Verify, PrintsTheDocumentedJson) {
   spill(folder.log(), make_log(1)[0] + "\n");
   std::ostringstream out;
   EXPECT_EQ(run_audit_verify({folder.log(), Scope::whole, true}, out), 0);
-  EXPECT_EQ(out.str(), fmt::format(R"({{"ok":true,"chain_ok":true,"present":true,"anchored":true,"segment_mode":false,"path":"{}","records":1,"start_seq":0,"broken_at":null,"reason":"chain intact: 1 record(s) from seq 0"}})"
-                                   "\n", folder.log()));
+  EXPECT_EQ(
+      out.str(),
+      fmt::format(
+          R"({{"ok":true,"chain_ok":true,"present":true,"anchored":true,"segment_mode":false,"path":"{}","records":1,"start_seq":0,"broken_at":null,"reason":"chain intact: 1 record(s) from seq 0"}})"
+          "\n",
+          folder.log()));
   spill(folder.log(), "x\n");
   std::ostringstream broken;
   EXPECT_EQ(run_audit_verify({folder.log()}, broken), 2);
@@ -120,10 +125,13 @@ TEST(Verify, PrintsTheDocumentedJson) {
 }
 
 TEST(Canonical, SortsAtEveryLevelAndKeepsSpelling) {
-  EXPECT_EQ(*canonical_json(R"( {"b" : [1.0, 1e400, {"z":null,"a":"\u00e9\/"}], "a":-0} )"), R"({"a":-0,"b":[1.0,1e400,{"a":"\u00e9\/","z":null}]})");
+  EXPECT_EQ(*canonical_json(R"( {"b" : [1.0, 1e400, {"z":null,"a":"\u00e9\/"}], "a":-0} )"),
+            R"({"a":-0,"b":[1.0,1e400,{"a":"\u00e9\/","z":null}]})");
   EXPECT_EQ(*canonical_json("[]"), "[]");
-  for (const std::string_view bad : {"", "{", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "01", "1.", "1e", "-", "+1", "nul", "\"\n\"", "\"\\x\"", "\"\\u12g4\"", "\"abc",
-                                     "{a:1}", "1 2", "\"\xff\"", "{\"a\" 1}", "[1 2]"})
+  for (const std::string_view bad :
+       {"",    "{",        "[1,]",      "{\"a\":1,}", "{\"a\":1,\"a\":2}", "01",          "1.",    "1e",
+        "-",   "+1",       "nul",       "\"\n\"",     "\"\\x\"",           "\"\\u12g4\"", "\"abc", "{a:1}",
+        "1 2", "\"\xff\"", "{\"a\" 1}", "[1 2]"})
     EXPECT_FALSE(canonical_json(bad)) << bad;
   EXPECT_FALSE(canonical_json(std::string(5000, '[')));
 }
@@ -140,15 +148,19 @@ TEST(Explain, PrintsTheLadderAndTheInnerCalls) {
     authority::Call inner = make_call("req_inner");
     inner.parent = "req_run";
     const authority::Grant grant = make_grant("x");
-    records.push_back(make_end(clock.wall(), inner, grant.decision(), authority::make_outcome(authority::Ending::timeout, "")));
+    records.push_back(make_end(clock.wall(), inner, grant.decision(),
+                               authority::make_outcome(authority::Ending::timeout, "")));
     ASSERT_TRUE(ledger.append(std::move(records)));
   }
   std::ostringstream out;
   EXPECT_EQ(run_explain(folder.log(), "req_run", out), 0);
   EXPECT_EQ(out.str(),
-            "2023-11-14T22:13:20.000000+00:00  req_run  run_js\nclient   alice\nargs     {\"b\":2,\"code\":\"1+1\"}\n"
-            "outcome  ok, 1 bytes of output\n\nallow at tier 1 (REVERSIBLE)\n   1. deny list     no match\n   2. rules         no match\n"
-            "-> 3. mode          matched  open\n   4. confirmation  no match\n\ncalls it made\n  req_inner  run_js  timeout\n");
+            "2023-11-14T22:13:20.000000+00:00  req_run  run_js\nclient   alice\nargs     "
+            "{\"b\":2,\"code\":\"1+1\"}\n"
+            "outcome  ok, 1 bytes of output\n\nallow at tier 1 (REVERSIBLE)\n   1. deny list     no match\n  "
+            " 2. rules         no match\n"
+            "-> 3. mode          matched  open\n   4. confirmation  no match\n\ncalls it made\n  req_inner  "
+            "run_js  timeout\n");
   std::ostringstream short_id;
   EXPECT_EQ(run_explain(folder.log(), "req_ru", short_id), 0);
   EXPECT_EQ(short_id.str(), out.str());
@@ -162,7 +174,8 @@ TEST(Explain, PrintsTheLadderAndTheInnerCalls) {
 TEST(Tail, FiltersInsideTheWindowAndFollowsRotation) {
   TempFolder folder;
   std::string text;
-  for (int i = 0; i < 100; ++i) text += fmt::format("{{\"tool\":\"t{}\",\"tier\":{},\"denied\":{}}}\n", i % 2, i % 4, i % 5 == 0);
+  for (int i = 0; i < 100; ++i)
+    text += fmt::format("{{\"tool\":\"t{}\",\"tier\":{},\"denied\":{}}}\n", i % 2, i % 4, i % 5 == 0);
   spill(folder.log(), text);
   EXPECT_EQ(last_lines(folder.log(), {.lines = 10})->size(), 10U);
   EXPECT_EQ(last_lines(folder.log(), {.lines = 10, .tool = "t1"})->size(), 5U);

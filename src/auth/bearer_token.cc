@@ -15,28 +15,31 @@
 namespace relay::auth {
 namespace {
 
-constexpr std::size_t kTokenBytes = 32;      // 256 bits
+constexpr std::size_t kTokenBytes = 32;       // 256 bits
 constexpr std::size_t kTokenFileBytes = 256;  // more is not one of our files
 
 Result<std::string> load(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.is_open()) return fail(from_errno(errno, "open the token file " + path));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) return fail(from_errno(errno, "stat the token file " + path));
   if ((info.st_mode & 077) != 0)
-    return fail(denied(fmt::format("the token file {} is readable by others; delete it, so that a new token is made", path)));
+    return fail(denied(fmt::format(
+        "the token file {} is readable by others; delete it, so that a new token is made", path)));
   char bytes[kTokenFileBytes];
   const ssize_t got = ::read(file.get(), bytes, sizeof bytes);
   if (got < 0) return fail(from_errno(errno, "read the token file " + path));
   std::string token(trim_ascii({bytes, static_cast<std::size_t>(got)}));
-  if (token.size() < kTokenBytes) return fail(invalid(fmt::format("the token file {} holds no token; delete it", path)));
+  if (token.size() < kTokenBytes)
+    return fail(invalid(fmt::format("the token file {} holds no token; delete it", path)));
   return token;
 }
 
 Result<void> write_new(const std::string& path, const std::string& text) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return fail(from_errno(errno, "create " + path));
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(file.get()) != 0)
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::fsync(file.get()) != 0)
     return fail(from_errno(errno, "write " + path));
   return {};
 }
@@ -84,8 +87,9 @@ std::optional<std::string_view> find_bearer(const net::HttpRequest& request) {
 Result<std::string> TokenAuthenticator::authenticate(const net::HttpRequest& request) {
   const auto presented = find_bearer(request);
   if (presented && token_.matches(*presented)) return "token";
-  return fail({ErrorKind::unauthenticated, Blame::peer,
-               presented ? "the bearer token is wrong" : "send the token as 'Authorization: Bearer <token>'"});
+  return fail(
+      {ErrorKind::unauthenticated, Blame::peer,
+       presented ? "the bearer token is wrong" : "send the token as 'Authorization: Bearer <token>'"});
 }
 
 std::string TokenAuthenticator::challenge(const net::HttpRequest& request) const {

@@ -1,5 +1,6 @@
-// The bearer token of `auth.mode: token`: made at first start, shown once, kept in a file that only its owner reads.
-// Whoever has it may do everything the configuration allows, so it is compared in constant time and never logged.
+// The bearer token of `auth.mode: token`: made at first start, shown once, kept in a file that only its owner
+// reads. Whoever has it may do everything the configuration allows, so it is compared in constant time and
+// never logged.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace relay::auth {
 
 class BearerToken {
  public:
-  /// Loads the token, or makes one when the file is not there. Refuses a file that others may read: a token that
-  /// was readable is not a secret any more.
+  /// Loads the token, or makes one when the file is not there. Refuses a file that others may read: a token
+  /// that was readable is not a secret any more.
   static Result<BearerToken> open(const std::string& path, RandomSource& random);
 
   /// True right after it was made: the moment to show it.

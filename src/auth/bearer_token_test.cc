@@ -14,7 +14,9 @@ namespace {
 class BearerTokenFile : public testing::Test {
  protected:
   BearerTokenFile() : path_(testing::TempDir() + make_id(random_, "token_") + "/sub/token") {}
-  ~BearerTokenFile() override { std::filesystem::remove_all(std::filesystem::path(path_).parent_path().parent_path()); }
+  ~BearerTokenFile() override {
+    std::filesystem::remove_all(std::filesystem::path(path_).parent_path().parent_path());
+  }
 
   void write(std::string_view text, mode_t mode) {
     std::filesystem::create_directories(std::filesystem::path(path_).parent_path());
@@ -37,7 +39,7 @@ TEST_F(BearerTokenFile, IsMadeOnceAndKeptPrivate) {
   ASSERT_TRUE(first);
   EXPECT_TRUE(first->is_new());
   EXPECT_EQ(first->text().size(), 43u);  // 256 bits in base64url
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   const auto again = BearerToken::open(path_, random_);

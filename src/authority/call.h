@@ -1,8 +1,8 @@
 // Call: one thing that somebody wants done, as a plain value. Tools, resources and prompts are all calls.
 //
 // policy_text is everything the executor will see, spelled as text: the command and its stdin and its
-// environment, the code, the paths, the hosts. Deny patterns are matched against "<tool> <policy_text>", so what is not
-// in it cannot be denied; a toolset that leaves something out has a hole.
+// environment, the code, the paths, the hosts. Deny patterns are matched against "<tool> <policy_text>", so
+// what is not in it cannot be denied; a toolset that leaves something out has a hole.
 #pragma once
 
 #include <string>
@@ -14,20 +14,21 @@
 
 namespace relay::authority {
 
-/// The name that rules and audit lines use: the principal, or "local/<what the client calls itself>" where nobody was
-/// authenticated. The second half is the client's own claim: a rule on it is for clients that cooperate.
+/// The name that rules and audit lines use: the principal, or "local/<what the client calls itself>" where
+/// nobody was authenticated. The second half is the client's own claim: a rule on it is for clients that
+/// cooperate.
 std::string client_id(const Caller& caller);
 
 struct Call {
   std::string request_id;  // ours, unique: "req_" and hex; the key for `relay explain`
   Caller caller;
-  std::string toolset;     // "code", "files", "resource", "prompt"
-  std::string tool;        // "run_js", "resource:results", "prompt:guide"
+  std::string toolset;  // "code", "files", "resource", "prompt"
+  std::string tool;     // "run_js", "resource:results", "prompt:guide"
   Tier tier = Tier::reversible;
   std::string policy_text;
-  json::value args;        // as the client sent them
-  std::string upstream;    // "server/tool" when it is passed on to another MCP server
-  std::string parent;      // the request id of the run that makes this call; empty at the top
+  json::value args;      // as the client sent them
+  std::string upstream;  // "server/tool" when it is passed on to another MCP server
+  std::string parent;    // the request id of the run that makes this call; empty at the top
 };
 
 /// SHA-256(tool \0 policy_text \0 canonical JSON of args): the same call, and nothing but the same call,

@@ -1,5 +1,6 @@
-// Caller: who is asking. A plain value, made by a transport after authentication and carried through the whole life
-// of a call: policy decides on it, audit writes it down, sessions and parked calls are bound to its principal.
+// Caller: who is asking. A plain value, made by a transport after authentication and carried through the
+// whole life of a call: policy decides on it, audit writes it down, sessions and parked calls are bound to
+// its principal.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +12,21 @@ enum class Transport : std::uint8_t { http, stdio, sse, internal };
 
 constexpr const char* name_of(Transport transport) {
   switch (transport) {
-    case Transport::http:
-      return "http";
-    case Transport::stdio:
-      return "stdio";
-    case Transport::sse:
-      return "sse";
-    case Transport::internal:
-      return "internal";
+    case Transport::http: return "http";
+    case Transport::stdio: return "stdio";
+    case Transport::sse: return "sse";
+    case Transport::internal: return "internal";
   }
   return "internal";
 }
 
 struct Caller {
-  std::string principal;       // the authenticated name; "local" where there is no authentication
-  std::string client_name;     // what the client says it is: for people and records, never for decisions
+  std::string principal;    // the authenticated name; "local" where there is no authentication
+  std::string client_name;  // what the client says it is: for people and records, never for decisions
   std::string client_version;
-  std::string session_id;      // empty in the stateless era and on stdio
+  std::string session_id;  // empty in the stateless era and on stdio
   Transport transport = Transport::http;
-  std::string remote;          // the address it came from, empty on stdio
+  std::string remote;  // the address it came from, empty on stdio
 };
 
 }  // namespace relay::authority

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::string_view kSeparator = "; ";
 
-// Details quote patterns and names from the configuration; a separator inside them must not look like one of ours.
+// Details quote patterns and names from the configuration; a separator inside them must not look like one of
+// ours.
 void append_detail(std::string& out, std::string_view detail) {
   for (const char c : detail) out += c == ';' || c == '\n' || c == '\r' ? ',' : c;
 }
@@ -32,18 +33,16 @@ Rung parse_rung(std::string_view text, bool& decides) {
 
 std::string_view name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::allow:
-      return "allow";
-    case Verdict::deny:
-      return "deny";
-    case Verdict::confirm:
-      return "confirm";
+    case Verdict::allow: return "allow";
+    case Verdict::deny: return "deny";
+    case Verdict::confirm: return "confirm";
   }
   return "";
 }
 
 std::string describe(const Decision& decision) {
-  std::string out = fmt::format("{} at tier {} ({})", name(decision.verdict), number(decision.tier), name(decision.tier));
+  std::string out =
+      fmt::format("{} at tier {} ({})", name(decision.verdict), number(decision.tier), name(decision.tier));
   if (!decision.reason.empty()) out += fmt::format(": {}", decision.reason);
   out += '\n';
   for (std::size_t i = 0; i < decision.ladder.size(); ++i) {

@@ -1,5 +1,6 @@
 // Decision: what policy said about a call, and why. The ladder holds every rung that was tried, in order; the
-// deciding one is marked. The same value is printed by `relay explain` and kept, in its compact form, in the audit line.
+// deciding one is marked. The same value is printed by `relay explain` and kept, in its compact form, in the
+// audit line.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ enum class Verdict : std::uint8_t { allow, deny, confirm };
 std::string_view name(Verdict verdict);
 
 struct Rung {
-  std::string name;    // "deny list", "rules", "mode", "confirmation"
+  std::string name;  // "deny list", "rules", "mode", "confirmation"
   bool matched = false;
   std::string detail;  // what matched, or why it did not apply
 
@@ -28,8 +29,8 @@ struct Decision {
   Verdict verdict = Verdict::deny;
   Tier tier = Tier::irreversible;  // after rules have raised it
   std::vector<Rung> ladder;
-  std::size_t deciding = 0;        // index into ladder
-  std::string reason;              // one clause for people, without a full stop
+  std::size_t deciding = 0;  // index into ladder
+  std::string reason;        // one clause for people, without a full stop
 
   bool operator==(const Decision&) const = default;
 };

@@ -1,5 +1,5 @@
-// Grant: the permission to carry out one call. Only policy::Engine makes one, and it owns the very Call that was
-// judged: what was admitted is what runs, there is no second copy that could have changed meanwhile.
+// Grant: the permission to carry out one call. Only policy::Engine makes one, and it owns the very Call that
+// was judged: what was admitted is what runs, there is no second copy that could have changed meanwhile.
 #pragma once
 
 #include <memory>

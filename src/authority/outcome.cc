@@ -6,24 +6,15 @@ namespace relay::authority {
 
 std::string_view name(Ending ending) {
   switch (ending) {
-    case Ending::ok:
-      return "ok";
-    case Ending::error:
-      return "error";
-    case Ending::denied:
-      return "denied";
-    case Ending::confirm_required:
-      return "confirm_required";
-    case Ending::invalid:
-      return "invalid";
-    case Ending::timeout:
-      return "timeout";
-    case Ending::too_large:
-      return "too_large";
-    case Ending::busy:
-      return "busy";
-    case Ending::cancelled:
-      return "cancelled";
+    case Ending::ok: return "ok";
+    case Ending::error: return "error";
+    case Ending::denied: return "denied";
+    case Ending::confirm_required: return "confirm_required";
+    case Ending::invalid: return "invalid";
+    case Ending::timeout: return "timeout";
+    case Ending::too_large: return "too_large";
+    case Ending::busy: return "busy";
+    case Ending::cancelled: return "cancelled";
   }
   return "";
 }
@@ -32,24 +23,17 @@ Ending ending_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::invalid:
     case ErrorKind::not_found:
-    case ErrorKind::conflict:
-      return Ending::invalid;
+    case ErrorKind::conflict: return Ending::invalid;
     case ErrorKind::unauthenticated:
-    case ErrorKind::denied:
-      return Ending::denied;
-    case ErrorKind::timeout:
-      return Ending::timeout;
-    case ErrorKind::too_large:
-      return Ending::too_large;
-    case ErrorKind::busy:
-      return Ending::busy;
-    case ErrorKind::cancelled:
-      return Ending::cancelled;
+    case ErrorKind::denied: return Ending::denied;
+    case ErrorKind::timeout: return Ending::timeout;
+    case ErrorKind::too_large: return Ending::too_large;
+    case ErrorKind::busy: return Ending::busy;
+    case ErrorKind::cancelled: return Ending::cancelled;
     case ErrorKind::dependency:
     case ErrorKind::no_executor:
     case ErrorKind::unavailable:
-    case ErrorKind::internal:
-      return Ending::error;
+    case ErrorKind::internal: return Ending::error;
   }
   return Ending::error;
 }

@@ -1,7 +1,8 @@
 // Recorded: a Grant whose audit record is open. Only audit::Journal makes one; every executor demands it.
 //
-// It cannot be copied, and closing takes it by value: one record has one end. A Recorded that is dropped without being
-// closed - the coroutine was cancelled, something threw - closes itself as cancelled, so that no record stays open.
+// It cannot be copied, and closing takes it by value: one record has one end. A Recorded that is dropped
+// without being closed - the coroutine was cancelled, something threw - closes itself as cancelled, so that
+// no record stays open.
 #pragma once
 
 #include <utility>
@@ -25,7 +26,8 @@ class RecordKeeper {
 
 class [[nodiscard]] Recorded {
  public:
-  Recorded(Recorded&& other) noexcept : keeper_(std::exchange(other.keeper_, nullptr)), grant_(std::move(other.grant_)) {}
+  Recorded(Recorded&& other) noexcept
+      : keeper_(std::exchange(other.keeper_, nullptr)), grant_(std::move(other.grant_)) {}
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
   Recorded& operator=(Recorded&&) = delete;

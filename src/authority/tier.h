@@ -22,14 +22,10 @@ constexpr int number(Tier tier) {
 /// "READ_ONLY", "REVERSIBLE", "STATEFUL", "IRREVERSIBLE": the spelling in results and logs.
 constexpr std::string_view name(Tier tier) {
   switch (tier) {
-    case Tier::read_only:
-      return "READ_ONLY";
-    case Tier::reversible:
-      return "REVERSIBLE";
-    case Tier::stateful:
-      return "STATEFUL";
-    case Tier::irreversible:
-      return "IRREVERSIBLE";
+    case Tier::read_only: return "READ_ONLY";
+    case Tier::reversible: return "REVERSIBLE";
+    case Tier::stateful: return "STATEFUL";
+    case Tier::irreversible: return "IRREVERSIBLE";
   }
   return "";
 }

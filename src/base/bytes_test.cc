@@ -13,7 +13,8 @@ TEST(Base64, RoundTripsEveryLengthAndRefusesWhatIsNotCanonical) {
     bytes.push_back(static_cast<char>(i * 7));
   }
   EXPECT_EQ(to_base64("hello"), "aGVsbG8=");
-  for (const char* bad : {"a", "aGVsbG8", "aGVsbG9=", "aGVs bG8=", "====", "aG=s"}) EXPECT_FALSE(find_base64(bad)) << bad;
+  for (const char* bad : {"a", "aGVsbG8", "aGVsbG9=", "aGVs bG8=", "====", "aG=s"})
+    EXPECT_FALSE(find_base64(bad)) << bad;
 }
 
 TEST(Utf8, PrefixAndSuffixNeverSplitACharacter) {
@@ -27,7 +28,8 @@ TEST(Utf8, PrefixAndSuffixNeverSplitACharacter) {
 }
 
 TEST(Utf8, RefusesOverlongSurrogatesAndTruncated) {
-  for (const char* bad : {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xff", "\x80"}) {
+  for (const char* bad :
+       {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xff", "\x80"}) {
     EXPECT_FALSE(is_valid_utf8(bad));
     EXPECT_TRUE(is_valid_utf8(to_valid_utf8(bad)));
   }

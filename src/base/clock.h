@@ -1,4 +1,5 @@
-// Clock: the only way to ask what time it is. app/ makes a SystemClock and hands it out; tests use a FakeClock.
+// Clock: the only way to ask what time it is. app/ makes a SystemClock and hands it out; tests use a
+// FakeClock.
 #pragma once
 
 #include <chrono>

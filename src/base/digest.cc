@@ -61,8 +61,8 @@ std::string sha256_hex(std::string_view bytes) {
 Sha256 hmac_sha256(std::string_view key, std::string_view message) {
   Sha256 digest;
   unsigned length = 0;
-  HMAC(algorithm(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(message.data()),
-       message.size(), raw(digest), &length);
+  HMAC(algorithm(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(message.data()), message.size(), raw(digest), &length);
   return digest;
 }
 

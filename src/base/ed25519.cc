@@ -28,7 +28,8 @@ void start_library() {
 
 std::optional<Ed25519PublicKey> find_ed25519_key(std::string_view spki_der) {
   Ed25519PublicKey key;
-  if (!spki_der.starts_with(kSpkiPrefix) || spki_der.size() != kSpkiPrefix.size() + key.size()) return std::nullopt;
+  if (!spki_der.starts_with(kSpkiPrefix) || spki_der.size() != kSpkiPrefix.size() + key.size())
+    return std::nullopt;
   std::copy_n(octets(spki_der) + kSpkiPrefix.size(), key.size(), key.begin());
   return key;
 }
@@ -53,7 +54,8 @@ Ed25519PublicKey Ed25519Signer::public_key() const {
 
 std::string Ed25519Signer::sign(std::string_view message) const {
   std::string signature(kEd25519SignatureBytes, '\0');
-  ::crypto_sign_detached(reinterpret_cast<unsigned char*>(signature.data()), nullptr, octets(message), message.size(), secret_.data());
+  ::crypto_sign_detached(reinterpret_cast<unsigned char*>(signature.data()), nullptr, octets(message),
+                         message.size(), secret_.data());
   return signature;
 }
 

@@ -1,4 +1,5 @@
-// Ed25519 (RFC 8032) on raw keys. The only door to libsodium, which does it in half of OpenSSL's time; keys in PEM are OpenSSL's.
+// Ed25519 (RFC 8032) on raw keys. The only door to libsodium, which does it in half of OpenSSL's time; keys
+// in PEM are OpenSSL's.
 #pragma once
 
 #include <array>

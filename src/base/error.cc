@@ -25,28 +25,21 @@ constexpr ErrorFace kInternal{"Internal", 500, -32603, "error"};
 
 ErrorKind kind_of_errno(int error_number) {
   switch (error_number) {
-    case ENOENT:
-      return ErrorKind::not_found;
+    case ENOENT: return ErrorKind::not_found;
     case EACCES:
     case EPERM:
-    case EROFS:
-      return ErrorKind::denied;
-    case EEXIST:
-      return ErrorKind::conflict;
-    case ETIMEDOUT:
-      return ErrorKind::timeout;
+    case EROFS: return ErrorKind::denied;
+    case EEXIST: return ErrorKind::conflict;
+    case ETIMEDOUT: return ErrorKind::timeout;
     case ENAMETOOLONG:
     case EINVAL:
     case ENOTDIR:
     case EISDIR:
-    case ELOOP:
-      return ErrorKind::invalid;
+    case ELOOP: return ErrorKind::invalid;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
-      return ErrorKind::too_large;
-    default:
-      return ErrorKind::unavailable;
+    case EFBIG: return ErrorKind::too_large;
+    default: return ErrorKind::unavailable;
   }
 }
 
@@ -54,32 +47,19 @@ ErrorKind kind_of_errno(int error_number) {
 
 const ErrorFace& face_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::invalid:
-      return kInvalid;
-    case ErrorKind::unauthenticated:
-      return kUnauthenticated;
-    case ErrorKind::denied:
-      return kDenied;
-    case ErrorKind::not_found:
-      return kNotFound;
-    case ErrorKind::timeout:
-      return kTimeout;
-    case ErrorKind::conflict:
-      return kConflict;
-    case ErrorKind::too_large:
-      return kTooLarge;
-    case ErrorKind::dependency:
-      return kDependency;
-    case ErrorKind::no_executor:
-      return kNoExecutor;
-    case ErrorKind::busy:
-      return kBusy;
-    case ErrorKind::cancelled:
-      return kCancelled;
-    case ErrorKind::unavailable:
-      return kUnavailable;
-    case ErrorKind::internal:
-      return kInternal;
+    case ErrorKind::invalid: return kInvalid;
+    case ErrorKind::unauthenticated: return kUnauthenticated;
+    case ErrorKind::denied: return kDenied;
+    case ErrorKind::not_found: return kNotFound;
+    case ErrorKind::timeout: return kTimeout;
+    case ErrorKind::conflict: return kConflict;
+    case ErrorKind::too_large: return kTooLarge;
+    case ErrorKind::dependency: return kDependency;
+    case ErrorKind::no_executor: return kNoExecutor;
+    case ErrorKind::busy: return kBusy;
+    case ErrorKind::cancelled: return kCancelled;
+    case ErrorKind::unavailable: return kUnavailable;
+    case ErrorKind::internal: return kInternal;
   }
   return kInternal;
 }

@@ -27,7 +27,8 @@ Result<FdPair> open_socket_pair(int type) {
 
 Result<void> set_nonblocking(const Fd& fd) {
   const int flags = ::fcntl(fd.get(), F_GETFL);
-  if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0) return fail(from_errno(errno, "fcntl"));
+  if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0)
+    return fail(from_errno(errno, "fcntl"));
   return {};
 }
 

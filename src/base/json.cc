@@ -118,13 +118,14 @@ constexpr bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-// The high bit of each byte that a JSON string cannot hold as it is: a control character, a quote, a backslash. A byte right
-// above such a byte may be marked too, so what counts is the lowest mark.
+// The high bit of each byte that a JSON string cannot hold as it is: a control character, a quote, a
+// backslash. A byte right above such a byte may be marked too, so what counts is the lowest mark.
 constexpr std::uint64_t special_bytes(std::uint64_t eight) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr auto zero_bytes = [](std::uint64_t word) { return (word - kOnes) & ~word; };
   const std::uint64_t below_space = (eight - kOnes * 0x20) & ~eight;
-  return (below_space | zero_bytes(eight ^ (kOnes * '"')) | zero_bytes(eight ^ (kOnes * '\\'))) & (kOnes << 7);
+  return (below_space | zero_bytes(eight ^ (kOnes * '"')) | zero_bytes(eight ^ (kOnes * '\\'))) &
+         (kOnes << 7);
 }
 
 // How much of a text stands in a JSON string as it is.
@@ -134,9 +135,12 @@ std::size_t plain_prefix(std::string_view text) {
     std::uint64_t eight = 0;
     std::memcpy(&eight, text.data() + at, 8);
     static_assert(std::endian::native == std::endian::little);
-    if (const std::uint64_t marks = special_bytes(eight)) return at + static_cast<std::size_t>(std::countr_zero(marks)) / 8;
+    if (const std::uint64_t marks = special_bytes(eight))
+      return at + static_cast<std::size_t>(std::countr_zero(marks)) / 8;
   }
-  while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x20 && text[at] != '"' && text[at] != '\\') ++at;
+  while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x20 && text[at] != '"' &&
+         text[at] != '\\')
+    ++at;
   return at;
 }
 
@@ -234,7 +238,8 @@ void walk_object(std::string_view text, Each each) {
 
 Result<value> parse(std::string_view text, const ParseLimits& limits) {
   if (text.size() > limits.bytes)
-    return fail(too_large(fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), limits.bytes)));
+    return fail(
+        too_large(fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), limits.bytes)));
   boost::json::parse_options options;
   options.max_depth = limits.depth;
   boost::system::error_code error;

@@ -32,13 +32,14 @@ struct ParseLimits {
 Result<value> parse(std::string_view text, const ParseLimits& limits = {});
 Result<object> parse_object(std::string_view text, const ParseLimits& limits = {});
 
-/// Compact. Numbers that were parsed keep their value, not their spelling: the shortest that reads back the same, 1.5 and not 1.5E0.
+/// Compact. Numbers that were parsed keep their value, not their spelling: the shortest that reads back the
+/// same, 1.5 and not 1.5E0.
 std::string write(const value& value);
 std::string write(const object& object);
 /// Two spaces, members in their order: for people and files.
 std::string write_pretty(const value& value);
-/// "text" with its quotes, escaping what JSON demands and nothing else (the bytes that Python's json.dumps(ensure_ascii=False)
-/// writes): the audit chain hashes them.
+/// "text" with its quotes, escaping what JSON demands and nothing else (the bytes that Python's
+/// json.dumps(ensure_ascii=False) writes): the audit chain hashes them.
 void append_quoted(std::string& out, std::string_view text);
 std::string quote(std::string_view text);
 /// Compact, members sorted by key at every level: equal values give equal bytes.

@@ -27,13 +27,14 @@ TEST(Json, RefusesDepthSizeBadUtf8AndTrailingText) {
   EXPECT_FALSE(parse(std::string(80, '[') + std::string(80, ']')));
   EXPECT_FALSE(parse(std::string(200'000, '[')));
   EXPECT_EQ(parse("[1,2,3]", {.bytes = 4}).error().kind, ErrorKind::too_large);
-  for (const char* bad : {"", "{", "\"\xff\"", "1 2", "{\"a\":1,}", "nul", "'a'"}) EXPECT_FALSE(parse(bad)) << bad;
+  for (const char* bad : {"", "{", "\"\xff\"", "1 2", "{\"a\":1,}", "nul", "'a'"})
+    EXPECT_FALSE(parse(bad)) << bad;
 }
 
 TEST(Json, NumbersAreWrittenAsPeopleWriteThem) {
   const auto rewrite = [](const char* text) { return write(parse(text).value()); };
-  for (const char* text :
-       {"0", "-1", "1.5", "0.002", "-0.25", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "300000.5", "0.1"})
+  for (const char* text : {"0", "-1", "1.5", "0.002", "-0.25", "9223372036854775807", "-9223372036854775808",
+                           "18446744073709551615", "300000.5", "0.1"})
     EXPECT_EQ(rewrite(text), text);
   EXPECT_EQ(rewrite("8.024E0"), "8.024");
   EXPECT_EQ(rewrite("3e5"), "300000");
@@ -54,10 +55,12 @@ TEST(Json, EveryKindOfValueReadsBackTheSame) {
 }
 
 TEST(Json, CanonicalTextIsSortedAtEveryLevel) {
-  EXPECT_EQ(write_canonical(*parse(R"({"b":{"z":1,"a":[{"d":1,"c":2}]},"a":"é"})")), R"({"a":"é","b":{"a":[{"c":2,"d":1}],"z":1}})");
+  EXPECT_EQ(write_canonical(*parse(R"({"b":{"z":1,"a":[{"d":1,"c":2}]},"a":"é"})")),
+            R"({"a":"é","b":{"a":[{"c":2,"d":1}],"z":1}})");
 }
 
-// Quoting looks at eight bytes at a time: each byte must be seen wherever it stands, also next to one that is escaped.
+// Quoting looks at eight bytes at a time: each byte must be seen wherever it stands, also next to one that is
+// escaped.
 TEST(Json, QuotingEscapesWhatJsonDemandsAndNothingElse) {
   for (int c = 0; c < 256; ++c) {
     const char one = static_cast<char>(c);

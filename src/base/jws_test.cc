@@ -26,7 +26,8 @@ class Jws : public ::testing::Test {
 };
 
 TEST_F(Jws, VerifiesAttachedAndDetached) {
-  for (const std::string& jws : {forge(kHeader, "the payload"), sign_jws({signer, "ann"}, "t", "the payload")}) {
+  for (const std::string& jws :
+       {forge(kHeader, "the payload"), sign_jws({signer, "ann"}, "t", "the payload")}) {
     EXPECT_TRUE(verifies(jws, "the payload"));
     EXPECT_FALSE(verifies(jws, "the payloae"));
     EXPECT_FALSE(verifies(jws, "the payload", "other")) << "made for another purpose";
@@ -45,10 +46,11 @@ TEST_F(Jws, RefusesEveryChangedByte) {
 
 TEST_F(Jws, RefusesOtherAlgorithmsKeysAndDemands) {
   ASSERT_TRUE(verifies(forge(kHeader, "p"), "p"));
-  for (const char* header : {R"({"alg":"none","kid":"ann","typ":"t"})", R"({"alg":"HS256","kid":"ann","typ":"t"})",
-                             R"({"alg":"EdDSA","crit":["x"],"kid":"ann","typ":"t"})", R"({"alg":"EdDSA","b64":false,"kid":"ann","typ":"t"})",
-                             R"({"alg":"EdDSA","kid":"bob","typ":"t"})", R"({"alg":"EdDSA","typ":"t"})", R"({"alg":"EdDSA","kid":"ann"})",
-                             R"(["EdDSA"])", "", "{"})
+  for (const char* header :
+       {R"({"alg":"none","kid":"ann","typ":"t"})", R"({"alg":"HS256","kid":"ann","typ":"t"})",
+        R"({"alg":"EdDSA","crit":["x"],"kid":"ann","typ":"t"})",
+        R"({"alg":"EdDSA","b64":false,"kid":"ann","typ":"t"})", R"({"alg":"EdDSA","kid":"bob","typ":"t"})",
+        R"({"alg":"EdDSA","typ":"t"})", R"({"alg":"EdDSA","kid":"ann"})", R"(["EdDSA"])", "", "{"})
     EXPECT_FALSE(verifies(forge(header, "p"), "p")) << header;
 }
 

@@ -1,5 +1,5 @@
-// Log: one line for people and machines about something that happened. app/ makes the real one; nothing else writes
-// to stderr. What is secret never becomes a field: callers pass ids, names and numbers, not payloads.
+// Log: one line for people and machines about something that happened. app/ makes the real one; nothing else
+// writes to stderr. What is secret never becomes a field: callers pass ids, names and numbers, not payloads.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,18 @@ class Log {
   virtual ~Log() = default;
   virtual void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) = 0;
 
-  void debug(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::debug, message, fields); }
-  void info(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::info, message, fields); }
-  void warn(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::warn, message, fields); }
-  void error(std::string_view message, std::initializer_list<LogField> fields = {}) { write(LogLevel::error, message, fields); }
+  void debug(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    write(LogLevel::debug, message, fields);
+  }
+  void info(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    write(LogLevel::info, message, fields);
+  }
+  void warn(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    write(LogLevel::warn, message, fields);
+  }
+  void error(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    write(LogLevel::error, message, fields);
+  }
 };
 
 /// For tests and tools that stay quiet.

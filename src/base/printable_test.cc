@@ -6,7 +6,8 @@ namespace relay {
 namespace {
 
 TEST(Printable, KeepsWhatPeopleWrite) {
-  for (const char* text : {"", "plain", "two\nlines", "Grüße, 你好, 😀"}) EXPECT_EQ(printable(text, '?'), text);
+  for (const char* text : {"", "plain", "two\nlines", "Grüße, 你好, 😀"})
+    EXPECT_EQ(printable(text, '?'), text);
 }
 
 TEST(Printable, TakesOutWhatATerminalObeys) {

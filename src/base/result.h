@@ -21,8 +21,8 @@ inline std::unexpected<Error> fail(Error error) {
 #define RELAY_CONCAT_INNER(a, b) a##b
 #define RELAY_CONCAT(a, b) RELAY_CONCAT_INNER(a, b)
 
-#define RELAY_TRY_IMPL(leave, holder, declaration, ...)                  \
-  auto&& holder = __VA_ARGS__;                                           \
+#define RELAY_TRY_IMPL(leave, holder, declaration, ...)                        \
+  auto&& holder = __VA_ARGS__;                                                 \
   if (!holder) leave std::unexpected<relay::Error>(std::move(holder).error()); \
   declaration = *std::move(holder)
 
@@ -34,13 +34,13 @@ inline std::unexpected<Error> fail(Error error) {
   RELAY_TRY_IMPL(co_return, RELAY_CONCAT(relay_try_, __LINE__), declaration, __VA_ARGS__)
 
 /// RELAY_CHECK(validate(x));  - returns the error, if there is one, of something that has no value.
-#define RELAY_CHECK(...)                                                            \
-  do {                                                                              \
-    if (auto&& relay_check_ = __VA_ARGS__; !relay_check_)                           \
-      return std::unexpected<relay::Error>(std::move(relay_check_).error());        \
+#define RELAY_CHECK(...)                                                     \
+  do {                                                                       \
+    if (auto&& relay_check_ = __VA_ARGS__; !relay_check_)                    \
+      return std::unexpected<relay::Error>(std::move(relay_check_).error()); \
   } while (false)
-#define RELAY_CO_CHECK(...)                                                         \
-  do {                                                                              \
-    if (auto&& relay_check_ = __VA_ARGS__; !relay_check_)                           \
-      co_return std::unexpected<relay::Error>(std::move(relay_check_).error());     \
+#define RELAY_CO_CHECK(...)                                                     \
+  do {                                                                          \
+    if (auto&& relay_check_ = __VA_ARGS__; !relay_check_)                       \
+      co_return std::unexpected<relay::Error>(std::move(relay_check_).error()); \
   } while (false)

@@ -17,7 +17,8 @@ std::string_view file_of(Language language) {
 bool is_plain_name(std::string_view name) {
   constexpr std::size_t kLongest = 64;
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-  return !name.empty() && name.size() <= kLongest && name.find_first_not_of(kLetters) == name.npos && name.find_first_not_of('.') != name.npos;
+  return !name.empty() && name.size() <= kLongest && name.find_first_not_of(kLetters) == name.npos &&
+         name.find_first_not_of('.') != name.npos;
 }
 
 // Stored under one name, whatever it is called: the store and its readers know the files of a capsule.
@@ -32,7 +33,11 @@ Layer code_layer(Language language, std::string_view code, std::string_view name
 }
 
 Layer deps_layer(const DepsLayer& deps) {
-  return {.id = "deps", .format = LayerFormat::zip, .path = "fs.deps.zip", .sha256 = deps.sha256, .bytes = deps.bytes->size()};
+  return {.id = "deps",
+          .format = LayerFormat::zip,
+          .path = "fs.deps.zip",
+          .sha256 = deps.sha256,
+          .bytes = deps.bytes->size()};
 }
 
 Manifest manifest_of(BuildRequest& request, const RuntimeIds& runtimes) {
@@ -40,7 +45,8 @@ Manifest manifest_of(BuildRequest& request, const RuntimeIds& runtimes) {
                     .runtime_id = request.language == Language::js ? runtimes.js : runtimes.py,
                     .layers = {code_layer(request.language, request.code, request.file_name)},
                     .policy = std::move(request.policy)};
-  manifest.entry = {manifest.layers[0].mount, std::move(request.argv), std::move(request.env), std::move(request.cwd)};
+  manifest.entry = {manifest.layers[0].mount, std::move(request.argv), std::move(request.env),
+                    std::move(request.cwd)};
   if (request.deps) manifest.layers.push_back(deps_layer(*request.deps));
   return manifest;
 }

@@ -1,8 +1,9 @@
 // CapsuleBuilder: turns a request to run code into a sealed capsule. No disk, no process: a few microseconds.
 //
-// Plain code costs one hash of the source, one of the manifest, and a signature; the signature of a manifest that was
-// signed lately is remembered, so that running the same thing again costs hashes only. Dependencies come in as a
-// layer that somebody else has resolved (deps.h); writing to disk is the store's business, later.
+// Plain code costs one hash of the source, one of the manifest, and a signature; the signature of a manifest
+// that was signed lately is remembered, so that running the same thing again costs hashes only. Dependencies
+// come in as a layer that somebody else has resolved (deps.h); writing to disk is the store's business,
+// later.
 #pragma once
 
 #include <list>
@@ -33,7 +34,8 @@ struct BuildRequest {
   std::string cwd = "/";
   json::object policy;
   std::optional<DepsLayer> deps;
-  std::string file_name = {};  // under which stack traces show the code; empty, or no plain name: main.js or main.py
+  std::string file_name =
+      {};  // under which stack traces show the code; empty, or no plain name: main.js or main.py
 };
 
 /// The ids that manifests name, as the runtimes on this machine call themselves.
@@ -46,7 +48,8 @@ class CapsuleBuilder {
  public:
   CapsuleBuilder(std::shared_ptr<const KeyRing> keys, RuntimeIds runtimes);
 
-  /// Fails with too_large or invalid when the request breaks a limit of the format. May be called from any thread.
+  /// Fails with too_large or invalid when the request breaks a limit of the format. May be called from any
+  /// thread.
   Result<Capsule> build(BuildRequest request);
 
   [[nodiscard]] const KeyRing& keys() const { return *keys_; }

@@ -11,7 +11,12 @@ class Builder : public ::testing::Test {
  protected:
   std::shared_ptr<const KeyRing> keys = std::make_shared<const KeyRing>(*KeyRing::in_memory());
   CapsuleBuilder builder{keys, {}};
-  BuildRequest hello() { return {.code = "console.log('hi')", .argv = {"x"}, .env = {{"A", "b"}}, .policy = {{"limits", json::object{}}}}; }
+  BuildRequest hello() {
+    return {.code = "console.log('hi')",
+            .argv = {"x"},
+            .env = {{"A", "b"}},
+            .policy = {{"limits", json::object{}}}};
+  }
 };
 
 TEST_F(Builder, SealsPlainCode) {
@@ -21,7 +26,8 @@ TEST_F(Builder, SealsPlainCode) {
   EXPECT_EQ(capsule->hash, sha256_hex(capsule->text));
   EXPECT_EQ(capsule->manifest.layers[0].sha256, sha256_hex("console.log('hi')"));
   EXPECT_EQ(*capsule->layers[0], "console.log('hi')");
-  EXPECT_EQ(json::write(json::value(wire_layers(capsule->manifest))), R"([{"id":"code","bytes":17,"format":"raw","path":"/app/main.js"}])");
+  EXPECT_EQ(json::write(json::value(wire_layers(capsule->manifest))),
+            R"([{"id":"code","bytes":17,"format":"raw","path":"/app/main.js"}])");
 }
 
 TEST_F(Builder, EqualRequestsGiveEqualCapsules) {
@@ -35,13 +41,15 @@ TEST_F(Builder, EqualRequestsGiveEqualCapsules) {
 }
 
 TEST_F(Builder, SignaturesStayRightWhenTheOldestAreForgotten) {
-  for (std::size_t i = 0; i < limits::kSignaturesKept + 10; ++i) ASSERT_TRUE(builder.build({.code = std::to_string(i)}));
+  for (std::size_t i = 0; i < limits::kSignaturesKept + 10; ++i)
+    ASSERT_TRUE(builder.build({.code = std::to_string(i)}));
   for (const char* code : {"0", "5", "1033"}) EXPECT_TRUE(verify(*keys, *builder.build({.code = code})));
 }
 
 TEST_F(Builder, CarriesDependencies) {
   const auto zip = std::make_shared<const std::string>("not looked at here");
-  BuildRequest request{.language = Language::py, .code = "import x", .deps = DepsLayer{zip, sha256_hex(*zip)}};
+  BuildRequest request{
+      .language = Language::py, .code = "import x", .deps = DepsLayer{zip, sha256_hex(*zip)}};
   const auto capsule = builder.build(std::move(request));
   ASSERT_TRUE(capsule);
   EXPECT_TRUE(verify(*keys, *capsule));

@@ -29,11 +29,13 @@ Result<DocumentParts> split_document(std::string_view document) {
 }
 
 Result<void> check_layers(const Manifest& manifest, const std::vector<Bytes>& layers) {
-  if (layers.size() != manifest.layers.size()) return fail(invalid("the capsule lacks a layer that its manifest names"));
+  if (layers.size() != manifest.layers.size())
+    return fail(invalid("the capsule lacks a layer that its manifest names"));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& promised = manifest.layers[i];
     if (layers[i]->size() != promised.bytes || sha256_hex(*layers[i]) != promised.sha256)
-      return fail(invalid(fmt::format("layer '{}' is not the one that was signed: its hash or size differs", promised.id)));
+      return fail(invalid(
+          fmt::format("layer '{}' is not the one that was signed: its hash or size differs", promised.id)));
   }
   return {};
 }

@@ -15,9 +15,9 @@ using Bytes = std::shared_ptr<const std::string>;
 
 struct Capsule {
   Manifest manifest;
-  std::string text;  // the canonical manifest, exactly what is signed and sent
-  std::string hash;  // SHA-256 of text: the capsule's name
-  std::string jws;   // over text, payload detached
+  std::string text;           // the canonical manifest, exactly what is signed and sent
+  std::string hash;           // SHA-256 of text: the capsule's name
+  std::string jws;            // over text, payload detached
   std::vector<Bytes> layers;  // in the order of manifest.layers
 };
 

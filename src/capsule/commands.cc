@@ -19,8 +19,12 @@ int complain(std::ostream& err, const Error& error, int code) {
 // What is not there is a mistake of whoever typed the name, not a capsule that was tampered with.
 Result<Capsule> load_named(const fs::path& directory) {
   std::error_code error;
-  if (!fs::exists(directory, error)) return fail(not_found(fmt::format("there is no {}: name a directory with capsule.json in it, or a stored capsule", directory.string())));
-  if (!fs::exists(directory / "capsule.json", error)) return fail(not_found(fmt::format("{} is no capsule: it has no capsule.json", directory.string())));
+  if (!fs::exists(directory, error))
+    return fail(
+        not_found(fmt::format("there is no {}: name a directory with capsule.json in it, or a stored capsule",
+                              directory.string())));
+  if (!fs::exists(directory / "capsule.json", error))
+    return fail(not_found(fmt::format("{} is no capsule: it has no capsule.json", directory.string())));
   return load_capsule(directory);
 }
 
@@ -29,16 +33,24 @@ int code_of(const Error& error) {
 }
 
 Result<Capsule> build_from(const CapsuleBuildOptions& options) {
-  BuildRequest request{.argv = options.argv, .env = options.env, .cwd = options.cwd, .policy = options.policy, .deps = options.deps, .file_name = options.source.filename().string()};
+  BuildRequest request{.argv = options.argv,
+                       .env = options.env,
+                       .cwd = options.cwd,
+                       .policy = options.policy,
+                       .deps = options.deps,
+                       .file_name = options.source.filename().string()};
   RELAY_TRY(request.language, language_of(options.source));
   RELAY_TRY(request.code, load_source(options.source));
   RELAY_TRY(KeyRing keys, KeyRing::open(options.keys));
-  return CapsuleBuilder(std::make_shared<const KeyRing>(std::move(keys)), options.runtimes).build(std::move(request));
+  return CapsuleBuilder(std::make_shared<const KeyRing>(std::move(keys)), options.runtimes)
+      .build(std::move(request));
 }
 
 Result<void> write_capsule(const Capsule& capsule, const fs::path& directory) {
   std::error_code error;
-  if (fs::exists(directory, error)) return fail(Error{ErrorKind::conflict, Blame::peer, fmt::format("{} exists already", directory.string())});
+  if (fs::exists(directory, error))
+    return fail(
+        Error{ErrorKind::conflict, Blame::peer, fmt::format("{} exists already", directory.string())});
   RELAY_CHECK(make_directory(directory));
   for (std::size_t i = 0; i < capsule.layers.size(); ++i)
     RELAY_CHECK(write_new_file(directory / capsule.manifest.layers[i].path, *capsule.layers[i]));
@@ -54,7 +66,8 @@ void print_layer(std::ostream& out, const Layer& layer, const std::string& bytes
   const auto reader = ZipReader::open(bytes);
   if (!reader) out << fmt::format("  {}\n", reader.error().message);
   if (reader)
-    for (const ZipEntry& entry : reader->entries()) out << fmt::format("  /{}  {} bytes\n", entry.name, entry.bytes);
+    for (const ZipEntry& entry : reader->entries())
+      out << fmt::format("  /{}  {} bytes\n", entry.name, entry.bytes);
 }
 
 }  // namespace
@@ -73,7 +86,8 @@ int run_capsule_build(const CapsuleBuildOptions& options, std::ostream& out, std
   const auto capsule = build_from(options);
   if (!capsule) return complain(err, capsule.error(), kCannot);
   const fs::path output = options.output.empty() ? fs::path(capsule->hash) : options.output;
-  if (const auto written = write_capsule(*capsule, output); !written) return complain(err, written.error(), kCannot);
+  if (const auto written = write_capsule(*capsule, output); !written)
+    return complain(err, written.error(), kCannot);
   out << capsule->hash << "\n";
   return 0;
 }
@@ -90,7 +104,8 @@ int run_capsule_inspect(const CapsuleReadOptions& options, std::ostream& out, st
   const auto capsule = load_named(options.directory);
   if (!capsule) return complain(err, capsule.error(), code_of(capsule.error()));
   out << fmt::format("capsule {}\n{}\n", capsule->hash, json::write_pretty(*json::parse(capsule->text)));
-  for (std::size_t i = 0; i < capsule->layers.size(); ++i) print_layer(out, capsule->manifest.layers[i], *capsule->layers[i]);
+  for (std::size_t i = 0; i < capsule->layers.size(); ++i)
+    print_layer(out, capsule->manifest.layers[i], *capsule->layers[i]);
   out << fmt::format("signature {}\n", capsule->jws);
   return 0;
 }
@@ -103,8 +118,10 @@ int run_capsule_verify(const CapsuleReadOptions& options, std::ostream& out, std
   const auto signed_by = verify_jws(*keys, kCapsuleJwsType, capsule->jws, capsule->text);
   if (!signed_by) return complain(err, signed_by.error(), kUnsound);
   out << fmt::format("signature  good, key {}\n", (*signed_by)->fingerprint());
-  if (const auto layers = check_layers(capsule->manifest, capsule->layers); !layers) return complain(err, layers.error(), kUnsound);
-  for (const Layer& layer : capsule->manifest.layers) out << fmt::format("layer {}  good, {} bytes\n", layer.id, layer.bytes);
+  if (const auto layers = check_layers(capsule->manifest, capsule->layers); !layers)
+    return complain(err, layers.error(), kUnsound);
+  for (const Layer& layer : capsule->manifest.layers)
+    out << fmt::format("layer {}  good, {} bytes\n", layer.id, layer.bytes);
   out << fmt::format("capsule {}\n", capsule->hash);
   return 0;
 }

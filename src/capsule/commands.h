@@ -1,5 +1,5 @@
-// `relay capsule build|inspect|verify` and the loading half of `relay capsule run`, as functions: options in, text out,
-// exit code back. 0 done, 1 the capsule is not sound, 2 the command cannot be carried out.
+// `relay capsule build|inspect|verify` and the loading half of `relay capsule run`, as functions: options in,
+// text out, exit code back. 0 done, 1 the capsule is not sound, 2 the command cannot be carried out.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,14 @@
 namespace relay::capsule {
 
 struct CapsuleBuildOptions {
-  std::filesystem::path source;     // main.js or main.py: the ending tells the language
-  std::filesystem::path output;     // a directory that does not exist yet; empty: the capsule's name
-  std::filesystem::path keys;       // the key directory
+  std::filesystem::path source;  // main.js or main.py: the ending tells the language
+  std::filesystem::path output;  // a directory that does not exist yet; empty: the capsule's name
+  std::filesystem::path keys;    // the key directory
   std::vector<std::string> argv;
   std::map<std::string, std::string> env;
   std::string cwd = "/";
   json::object policy;
-  std::optional<DepsLayer> deps;    // resolved before, by npm_deps.h or py_deps.h
+  std::optional<DepsLayer> deps;  // resolved before, by npm_deps.h or py_deps.h
   RuntimeIds runtimes;
 };
 

@@ -20,8 +20,13 @@ class Commands : public ::testing::Test {
 
   int build() {
     std::ofstream(scratch.path() / "main.js") << "1 + 1";
-    const auto zip = std::make_shared<const std::string>(*write_zip({{"deps/index.json", "{}"}}, ZipMethod::store));
-    return run_capsule_build({.source = scratch.path() / "main.js", .output = made.directory, .keys = made.keys, .deps = DepsLayer{zip, sha256_hex(*zip)}}, out, err);
+    const auto zip =
+        std::make_shared<const std::string>(*write_zip({{"deps/index.json", "{}"}}, ZipMethod::store));
+    return run_capsule_build({.source = scratch.path() / "main.js",
+                              .output = made.directory,
+                              .keys = made.keys,
+                              .deps = DepsLayer{zip, sha256_hex(*zip)}},
+                             out, err);
   }
 };
 
@@ -54,7 +59,8 @@ TEST_F(Commands, VerifyNoticesAForeignKeyAndKeepsOldOnes) {
 }
 
 TEST_F(Commands, SaysWhatIsWrongWithItsArguments) {
-  EXPECT_EQ(run_capsule_build({.source = "main.rb", .output = made.directory, .keys = made.keys}, out, err), 2);
+  EXPECT_EQ(run_capsule_build({.source = "main.rb", .output = made.directory, .keys = made.keys}, out, err),
+            2);
   EXPECT_EQ(run_capsule_verify(made, out, err), 2);
   EXPECT_NE(err.str().find("name a directory with capsule.json in it"), std::string::npos);
 }

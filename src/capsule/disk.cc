@@ -39,7 +39,8 @@ Result<std::string> load_file(const std::filesystem::path& path, std::size_t max
   if (::fstat(fd.get(), &status) != 0) return fail(failed("stat", path));
   if (!S_ISREG(status.st_mode)) return fail(invalid(fmt::format("{} is not a file", path.string())));
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes)
-    return fail(too_large(fmt::format("{} has {} bytes, the limit is {}", path.string(), status.st_size, max_bytes)));
+    return fail(
+        too_large(fmt::format("{} has {} bytes, the limit is {}", path.string(), status.st_size, max_bytes)));
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
@@ -99,7 +100,8 @@ Result<void> make_directory(const std::filesystem::path& path) {
       return fail(failed("make directory", sofar));
   }
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return fail(invalid(fmt::format("{} is not a directory", path.string())));
+  if (!std::filesystem::is_directory(path, error))
+    return fail(invalid(fmt::format("{} is not a directory", path.string())));
   return {};
 }
 

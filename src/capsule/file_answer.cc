@@ -31,7 +31,8 @@ bool lists(std::string_view header, std::string_view etag) {
 Result<std::string> read_range(const StoredFile& file, ByteRange range) {
   std::string bytes(range.end - range.begin, '\0');
   for (std::size_t filled = 0; filled < bytes.size();) {
-    const ssize_t got = ::pread(file.fd.get(), bytes.data() + filled, bytes.size() - filled, static_cast<off_t>(range.begin + filled));
+    const ssize_t got = ::pread(file.fd.get(), bytes.data() + filled, bytes.size() - filled,
+                                static_cast<off_t>(range.begin + filled));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return fail(unavailable("a capsule's file became shorter while it was read"));
     filled += static_cast<std::size_t>(got);
@@ -40,7 +41,9 @@ Result<std::string> read_range(const StoredFile& file, ByteRange range) {
 }
 
 FileAnswer not_there() {
-  return {.status = 404, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = "no such capsule file\n"};
+  return {.status = 404,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+          .body = "no such capsule file\n"};
 }
 
 }  // namespace
@@ -68,13 +71,17 @@ FileAnswer answer_file(CapsuleStore& store, const FileQuestion& question) {
   const auto file = store.open_file(question.hash, question.file);
   if (!file) return not_there();
   FileAnswer answer;
-  answer.headers = {{"ETag", file->etag}, {"Cache-Control", "private, max-age=31536000, immutable"}, {"Accept-Ranges", "bytes"}, {"X-Content-Type-Options", "nosniff"}};
+  answer.headers = {{"ETag", file->etag},
+                    {"Cache-Control", "private, max-age=31536000, immutable"},
+                    {"Accept-Ranges", "bytes"},
+                    {"X-Content-Type-Options", "nosniff"}};
   if (!question.if_none_match.empty() && lists(question.if_none_match, file->etag)) {
     answer.status = 304;
     return answer;
   }
   const bool whole = !question.if_range.empty() && question.if_range != file->etag;
-  auto [kind, range] = whole ? std::pair(RangeKind::none, ByteRange{}) : parse_range(question.range, file->bytes);
+  auto [kind, range] =
+      whole ? std::pair(RangeKind::none, ByteRange{}) : parse_range(question.range, file->bytes);
   if (kind == RangeKind::unsatisfiable) {
     answer.status = 416;
     answer.headers.emplace_back("Content-Range", fmt::format("bytes */{}", file->bytes));
@@ -85,7 +92,9 @@ FileAnswer answer_file(CapsuleStore& store, const FileQuestion& question) {
   if (!bytes) return not_there();
   answer.status = kind == RangeKind::one ? 206 : 200;
   answer.headers.emplace_back("Content-Type", file->content_type);
-  if (kind == RangeKind::one) answer.headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, file->bytes));
+  if (kind == RangeKind::one)
+    answer.headers.emplace_back("Content-Range",
+                                fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, file->bytes));
   answer.body = std::move(*bytes);
   return answer;
 }

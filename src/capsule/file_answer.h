@@ -1,7 +1,8 @@
-// The answer to GET /capsules/:hash/:file, as a value: status, headers, bytes. The endpoint that speaks HTTP sends it.
+// The answer to GET /capsules/:hash/:file, as a value: status, headers, bytes. The endpoint that speaks HTTP
+// sends it.
 //
-// A capsule's file never changes under its name, so it may be kept for ever. One range is honoured (RFC 9110); several
-// are answered with the whole, as a server may.
+// A capsule's file never changes under its name, so it may be kept for ever. One range is honoured (RFC
+// 9110); several are answered with the whole, as a server may.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,11 @@ class Answer : public ::testing::Test {
   io::TestFolder scratch;
   FakeClock clock;
   std::unique_ptr<CapsuleStore> store = *CapsuleStore::open(scratch.path(), clock);
-  Capsule capsule = *CapsuleBuilder(std::make_shared<const KeyRing>(*KeyRing::in_memory()), {}).build({.code = "0123456789"});
+  Capsule capsule = *CapsuleBuilder(std::make_shared<const KeyRing>(*KeyRing::in_memory()), {})
+                         .build({.code = "0123456789"});
   void SetUp() override { ASSERT_TRUE(store->save(capsule)); }
-  FileAnswer ask(std::string_view range, std::string_view if_none_match = "", std::string_view if_range = "") {
+  FileAnswer ask(std::string_view range, std::string_view if_none_match = "",
+                 std::string_view if_range = "") {
     return answer_file(*store, {capsule.hash, "main.js", range, if_none_match, if_range});
   }
   static std::string header(const FileAnswer& answer, std::string_view name) {
@@ -54,14 +56,18 @@ TEST_F(Answer, NamesFromOutsideAreNotPaths) {
 }
 
 TEST(ByteRange, Parses) {
-  const auto one = [](std::uint64_t begin, std::uint64_t end) { return std::pair(RangeKind::one, ByteRange{begin, end}); };
+  const auto one = [](std::uint64_t begin, std::uint64_t end) {
+    return std::pair(RangeKind::one, ByteRange{begin, end});
+  };
   EXPECT_EQ(parse_range("bytes=0-0", 10), one(0, 1));
   EXPECT_EQ(parse_range("bytes=0-99", 10), one(0, 10));
   EXPECT_EQ(parse_range("bytes=-99", 10), one(0, 10));
   EXPECT_EQ(parse_range(" bytes=9- ", 10), one(9, 10));
-  for (const char* odd : {"", "bytes=", "bytes=-", "bytes=a-b", "bytes=1-2,4-5", "items=1-2", "bytes=5-2", "bytes=1", "bytes=1-x", "bytes=99999999999999999999-"})
+  for (const char* odd : {"", "bytes=", "bytes=-", "bytes=a-b", "bytes=1-2,4-5", "items=1-2", "bytes=5-2",
+                          "bytes=1", "bytes=1-x", "bytes=99999999999999999999-"})
     EXPECT_EQ(parse_range(odd, 10).first, RangeKind::none) << odd;
-  for (const char* past : {"bytes=10-", "bytes=10-20", "bytes=-0"}) EXPECT_EQ(parse_range(past, 10).first, RangeKind::unsatisfiable) << past;
+  for (const char* past : {"bytes=10-", "bytes=10-20", "bytes=-0"})
+    EXPECT_EQ(parse_range(past, 10).first, RangeKind::unsatisfiable) << past;
   EXPECT_EQ(parse_range("bytes=-5", 0).first, RangeKind::unsatisfiable);
 }
 

@@ -6,9 +6,27 @@
 namespace relay::capsule {
 namespace {
 
-constexpr std::array<std::string_view, 21> kBuiltins = {
-    "assert", "assert/strict", "buffer",     "crypto",      "events",   "fs",                "fs/promises", "os",     "path",           "path/posix", "perf_hooks",
-    "process", "querystring",  "readline",   "readline/promises", "stream", "string_decoder", "timers",      "timers/promises", "url", "util"};
+constexpr std::array<std::string_view, 21> kBuiltins = {"assert",
+                                                        "assert/strict",
+                                                        "buffer",
+                                                        "crypto",
+                                                        "events",
+                                                        "fs",
+                                                        "fs/promises",
+                                                        "os",
+                                                        "path",
+                                                        "path/posix",
+                                                        "perf_hooks",
+                                                        "process",
+                                                        "querystring",
+                                                        "readline",
+                                                        "readline/promises",
+                                                        "stream",
+                                                        "string_decoder",
+                                                        "timers",
+                                                        "timers/promises",
+                                                        "url",
+                                                        "util"};
 constexpr std::size_t kNames = 4000;
 
 bool is_identifier_start(char c) {
@@ -45,7 +63,9 @@ void add_assigned_names(std::string_view source, std::set<std::string>& names) {
     const std::string_view name = identifier_at(source, dot + 1);
     if (name.empty()) continue;
     const std::size_t after = skip_space(source, dot + 1 + name.size());
-    if (after + 1 < source.size() && source[after] == '=' && source[after + 1] != '=' && source[after + 1] != '>') names.emplace(name);
+    if (after + 1 < source.size() && source[after] == '=' && source[after + 1] != '=' &&
+        source[after + 1] != '>')
+      names.emplace(name);
     if (names.size() >= kNames) return;
   }
 }
@@ -64,9 +84,11 @@ void add_defined_names(std::string_view source, std::set<std::string>& names) {
   }
 }
 
-// The keys of `module.exports = { a, b: c, d() {} }` and of the tables that bundlers write: `__export(x, { a: () => a })`.
+// The keys of `module.exports = { a, b: c, d() {} }` and of the tables that bundlers write: `__export(x, { a:
+// () => a })`.
 void add_literal_keys(std::string_view source, std::string_view opening, std::set<std::string>& names) {
-  for (std::size_t at = source.find(opening); at != std::string_view::npos; at = source.find(opening, at + 1)) {
+  for (std::size_t at = source.find(opening); at != std::string_view::npos;
+       at = source.find(opening, at + 1)) {
     const std::size_t brace = source.find('{', at);
     if (brace == std::string_view::npos || brace - at > 60) continue;
     int depth = 1;
@@ -100,18 +122,20 @@ std::string builtin_imports(const std::set<std::string>& builtins) {
 // What stands before the bundle in its module.
 std::string bundle_head(const std::set<std::string>& builtins) {
   std::string text = builtin_imports(builtins);
-  text += "const require = (name) => {\n"
-          "  const found = builtins[String(name).replace(/^node:/, \"\")];\n"
-          "  if (!found) throw Object.assign(new Error(\"Cannot find module '\" + name + \"'\"), { code: \"MODULE_NOT_FOUND\" });\n"
-          "  return found.default ?? found;\n"
-          "};\n"
-          "const module = { exports: {} };\n"
-          "(function (module, exports, require) {\n";
+  text +=
+      "const require = (name) => {\n"
+      "  const found = builtins[String(name).replace(/^node:/, \"\")];\n"
+      "  if (!found) throw Object.assign(new Error(\"Cannot find module '\" + name + \"'\"), { code: "
+      "\"MODULE_NOT_FOUND\" });\n"
+      "  return found.default ?? found;\n"
+      "};\n"
+      "const module = { exports: {} };\n"
+      "(function (module, exports, require) {\n";
   return text;
 }
 
-// esbuild's map is about its own output, in a directory of its own: here it becomes one of the module, with paths from
-// the installation. A line of mappings ends in a semicolon. The sources themselves are left out.
+// esbuild's map is about its own output, in a directory of its own: here it becomes one of the module, with
+// paths from the installation. A line of mappings ends in a semicolon. The sources themselves are left out.
 std::string module_sourcemap(std::string_view sourcemap, const std::set<std::string>& builtins) {
   auto map = json::parse_object(sourcemap, {.bytes = 64 * limits::kMiB});
   if (!map) return "";
@@ -124,11 +148,15 @@ std::string module_sourcemap(std::string_view sourcemap, const std::set<std::str
       while (path.starts_with("../")) path.remove_prefix(3);
       sources.emplace_back(json::string(path));
     }
-  return json::write(json::object{{"version", 3}, {"sources", std::move(sources)}, {"mappings", lines + std::string(json::find_string(*map, "mappings").value_or(""))}});
+  return json::write(
+      json::object{{"version", 3},
+                   {"sources", std::move(sources)},
+                   {"mappings", lines + std::string(json::find_string(*map, "mappings").value_or(""))}});
 }
 
 std::string package_module(std::string_view specifier, const std::set<std::string>& names) {
-  std::string text = fmt::format("import load from \"/deps/bundle.mjs\";\nconst m = load({});\n", json::quote(specifier));
+  std::string text =
+      fmt::format("import load from \"/deps/bundle.mjs\";\nconst m = load({});\n", json::quote(specifier));
   text += "export default m && m.__esModule && m.default !== undefined ? m.default : m;\n";
   std::string taken;
   std::string given;
@@ -149,7 +177,8 @@ Result<const json::object*> inputs_of(const json::object& metafile) {
   return inputs;
 }
 
-void add_import(BundleInputs& read, const std::string& input, const std::string& entry, const json::object& import) {
+void add_import(BundleInputs& read, const std::string& input, const std::string& entry,
+                const json::object& import) {
   const std::string path(json::find_string(import, "path").value_or(""));
   const std::string original(json::find_string(import, "original").value_or(path));
   if (json::find_bool(import, "external").value_or(false)) {
@@ -162,7 +191,8 @@ void add_import(BundleInputs& read, const std::string& input, const std::string&
 }
 
 bool is_inside(std::string_view input, std::string_view entry) {
-  return input == entry || input.starts_with("node_modules/") || input == "<runtime>" || input.starts_with("(disabled):");
+  return input == entry || input.starts_with("node_modules/") || input == "<runtime>" ||
+         input.starts_with("(disabled):");
 }
 
 }  // namespace
@@ -170,14 +200,16 @@ bool is_inside(std::string_view input, std::string_view entry) {
 std::string bundle_module(std::string_view bundle, const std::set<std::string>& builtins) {
   std::string text = bundle_head(builtins);
   text.append(bundle);
-  text += "\n})(module, module.exports, require);\n"
-          "const load = (name) => {\n"
-          "  const entry = Object.hasOwn(module.exports, name) ? module.exports[name] : undefined;\n"
-          "  if (!entry) throw Object.assign(new Error(\"Cannot find module '\" + name + \"'\"), { code: \"MODULE_NOT_FOUND\" });\n"
-          "  return entry();\n"
-          "};\n"
-          "globalThis[Symbol.for(\"relay.deps\")] = load;\n"
-          "export default load;\n";
+  text +=
+      "\n})(module, module.exports, require);\n"
+      "const load = (name) => {\n"
+      "  const entry = Object.hasOwn(module.exports, name) ? module.exports[name] : undefined;\n"
+      "  if (!entry) throw Object.assign(new Error(\"Cannot find module '\" + name + \"'\"), { code: "
+      "\"MODULE_NOT_FOUND\" });\n"
+      "  return entry();\n"
+      "};\n"
+      "globalThis[Symbol.for(\"relay.deps\")] = load;\n"
+      "export default load;\n";
   return text;
 }
 
@@ -187,7 +219,8 @@ bool is_guest_builtin(std::string_view name) {
 
 std::string bundle_entry(const std::set<std::string>& specifiers) {
   std::string text = "module.exports = {\n";
-  for (const std::string& specifier : specifiers) text += fmt::format("  {0}: () => require({0}),\n", json::quote(specifier));
+  for (const std::string& specifier : specifiers)
+    text += fmt::format("  {0}: () => require({0}),\n", json::quote(specifier));
   return text + "};\n";
 }
 
@@ -196,10 +229,21 @@ std::string names_entry(std::string_view specifier) {
 }
 
 std::vector<std::string> bundle_args(std::string_view work, Sourcemaps sourcemaps) {
-  std::vector<std::string> args = {fmt::format("{}/entry.cjs", work), "--bundle", "--format=cjs", "--platform=browser", "--target=es2020",
-                                   "--conditions=import,module", "--color=false", "--log-limit=0", "--log-level=warning", "--charset=utf8",
-                                   "--legal-comments=none", "--define:process.env.NODE_ENV=\"production\"", "--define:global=globalThis",
-                                   fmt::format("--metafile={}/meta.json", work), fmt::format("--outfile={}/bundle.cjs", work)};
+  std::vector<std::string> args = {fmt::format("{}/entry.cjs", work),
+                                   "--bundle",
+                                   "--format=cjs",
+                                   "--platform=browser",
+                                   "--target=es2020",
+                                   "--conditions=import,module",
+                                   "--color=false",
+                                   "--log-limit=0",
+                                   "--log-level=warning",
+                                   "--charset=utf8",
+                                   "--legal-comments=none",
+                                   "--define:process.env.NODE_ENV=\"production\"",
+                                   "--define:global=globalThis",
+                                   fmt::format("--metafile={}/meta.json", work),
+                                   fmt::format("--outfile={}/bundle.cjs", work)};
   for (const std::string_view name : kBuiltins) {
     args.push_back(fmt::format("--external:{}", name));
     args.push_back(fmt::format("--external:node:{}", name));
@@ -211,7 +255,8 @@ std::vector<std::string> bundle_args(std::string_view work, Sourcemaps sourcemap
 std::vector<std::string> names_args(std::string_view work, std::size_t entries) {
   std::vector<std::string> args = bundle_args(work, Sourcemaps::off);
   std::erase_if(args, [](const std::string& arg) {
-    return arg.ends_with("/entry.cjs") || arg.starts_with("--outfile") || arg.starts_with("--format") || arg.starts_with("--metafile");
+    return arg.ends_with("/entry.cjs") || arg.starts_with("--outfile") || arg.starts_with("--format") ||
+           arg.starts_with("--metafile");
   });
   for (std::size_t i = 0; i < entries; ++i) args.push_back(fmt::format("{}/names{}.mjs", work, i));
   args.emplace_back("--format=esm");
@@ -228,7 +273,8 @@ Result<BundleInputs> read_metafile(std::string_view metafile, std::string_view w
   for (const auto& member : *inputs) {
     const std::string input(member.key());
     if (!is_inside(input, entry) || input.find("../") != std::string::npos)
-      return fail(denied(fmt::format("a package includes {}, which is not part of any package", json::quote(input))));
+      return fail(
+          denied(fmt::format("a package includes {}, which is not part of any package", json::quote(input))));
     if (const std::string package = package_of(input); !package.empty()) read.packages.insert(package);
     const json::object& facts = member.value().as_object();
     if (json::find_string(facts, "format") != "esm") read.commonjs.insert(input);
@@ -238,7 +284,8 @@ Result<BundleInputs> read_metafile(std::string_view metafile, std::string_view w
   return read;
 }
 
-Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::string_view metafile, std::string_view work) {
+Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::string_view metafile,
+                                                                       std::string_view work) {
   const std::string prefix = fmt::format("{}/names", work);
   RELAY_TRY(const json::object root, json::parse_object(metafile, {.bytes = 64 * limits::kMiB}));
   const json::object* outputs = json::find_object(root, "outputs");
@@ -258,13 +305,16 @@ std::set<std::string> find_commonjs_names(std::string_view source) {
   std::set<std::string> names;
   add_assigned_names(source, names);
   add_defined_names(source, names);
-  for (const std::string_view opening : {"module.exports = {", "module.exports={", "exports = {", "__export("}) add_literal_keys(source, opening, names);
+  for (const std::string_view opening :
+       {"module.exports = {", "module.exports={", "exports = {", "__export("})
+    add_literal_keys(source, opening, names);
   names.erase("exports");
   names.erase("prototype");
   return names;
 }
 
-ZipFiles make_layer_files(std::string_view bundle, std::string_view sourcemap, const std::set<std::string>& builtins,
+ZipFiles make_layer_files(std::string_view bundle, std::string_view sourcemap,
+                          const std::set<std::string>& builtins,
                           const std::map<std::string, std::set<std::string>>& names) {
   ZipFiles files;
   json::object index;

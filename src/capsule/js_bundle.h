@@ -5,9 +5,10 @@
 //   deps/bundle.mjs.qbc  the same, compiled for the engine at hand; read instead when it is there
 //   deps/<name>.mjs      imports the bundle and re-exports one package: a default and its names
 //
-// The packages are bundled as CommonJS inside one function, so that require() and import give the same instance and
-// nothing is evaluated that is not used. An ES module must list its names, and a CommonJS package does not: for those
-// the names are found by reading the source, generously, because a name too many is merely undefined.
+// The packages are bundled as CommonJS inside one function, so that require() and import give the same
+// instance and nothing is evaluated that is not used. An ES module must list its names, and a CommonJS
+// package does not: for those the names are found by reading the source, generously, because a name too many
+// is merely undefined.
 #pragma once
 
 #include <map>
@@ -30,23 +31,26 @@ std::string bundle_entry(const std::set<std::string>& specifiers);
 std::string names_entry(std::string_view specifier);
 
 enum class Sourcemaps : std::uint8_t { off, on };
-/// esbuild's arguments, to be run beside node_modules. `work` is the directory of the entries, relative to that.
+/// esbuild's arguments, to be run beside node_modules. `work` is the directory of the entries, relative to
+/// that.
 std::vector<std::string> bundle_args(std::string_view work, Sourcemaps sourcemaps);
 std::vector<std::string> names_args(std::string_view work, std::size_t entries);
 
 /// What esbuild's metafile says about the entry.
 struct BundleInputs {
-  std::map<std::string, std::string> roots;            // specifier -> the input file it stands for
+  std::map<std::string, std::string> roots;                 // specifier -> the input file it stands for
   std::map<std::string, std::vector<std::string>> imports;  // input -> inputs it imports
-  std::set<std::string> commonjs;                      // inputs in CommonJS form
-  std::set<std::string> packages;                      // names of all packages that went in
-  std::set<std::string> builtins;                      // node built-ins that stay outside, without "node:"
+  std::set<std::string> commonjs;                           // inputs in CommonJS form
+  std::set<std::string> packages;                           // names of all packages that went in
+  std::set<std::string> builtins;  // node built-ins that stay outside, without "node:"
 };
 
-/// Fails when a package pulled in a file that is not below node_modules: a bundle must not carry this machine's files.
+/// Fails when a package pulled in a file that is not below node_modules: a bundle must not carry this
+/// machine's files.
 Result<BundleInputs> read_metafile(std::string_view metafile, std::string_view work);
 /// The names that names<i>.mjs exports, from the metafile of the second run.
-Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::string_view metafile, std::string_view work);
+Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::string_view metafile,
+                                                                       std::string_view work);
 
 /// Names that CommonJS source assigns to something that might be its exports.
 std::set<std::string> find_commonjs_names(std::string_view source);
@@ -55,7 +59,8 @@ std::set<std::string> find_commonjs_names(std::string_view source);
 std::string bundle_module(std::string_view bundle, const std::set<std::string>& builtins);
 
 /// The layer's files. `bundle` is esbuild's output, `names` what each specifier exports beside its default.
-ZipFiles make_layer_files(std::string_view bundle, std::string_view sourcemap, const std::set<std::string>& builtins,
+ZipFiles make_layer_files(std::string_view bundle, std::string_view sourcemap,
+                          const std::set<std::string>& builtins,
                           const std::map<std::string, std::set<std::string>>& names);
 
 /// "node_modules/@a/b/lib/x.js" -> "@a/b"; of nested ones the innermost.

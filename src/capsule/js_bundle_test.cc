@@ -17,8 +17,10 @@ TEST(JsBundle, FindsNamesInCommonJs) {
     module.exports = { six: { inner: 1 }, seven() { return { deep: 2 } }, "quoted": 1 };
     __export(src_exports, { eight: () => eight });
   )");
-  for (const char* name : {"one", "two", "chunk", "three", "four", "five", "six", "seven", "eight"}) EXPECT_TRUE(names.contains(name)) << name;
-  for (const char* name : {"no", "arrow", "y", "inner", "deep", "exports"}) EXPECT_FALSE(names.contains(name)) << name;
+  for (const char* name : {"one", "two", "chunk", "three", "four", "five", "six", "seven", "eight"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  for (const char* name : {"no", "arrow", "y", "inner", "deep", "exports"})
+    EXPECT_FALSE(names.contains(name)) << name;
 }
 
 TEST(JsBundle, NamesThePackageOfAFile) {
@@ -42,7 +44,8 @@ TEST(JsBundle, ReadsWhatEsbuildSays) {
     ".work/entry.cjs":{"bytes":1,"format":"cjs","imports":[{"path":"node_modules/a/i.js","kind":"require-call","original":"a"}]},
     "node_modules/a/i.js":{"bytes":1,"format":"esm","imports":[{"path":"node_modules/b/i.js","original":"b"},{"path":"node:fs","external":true}]},
     "node_modules/b/i.js":{"bytes":1,"format":"cjs","imports":[{"path":"stream","external":true}]},
-    "(disabled):node_modules/b/x.js":{"bytes":0,"imports":[]}}})", ".work");
+    "(disabled):node_modules/b/x.js":{"bytes":0,"imports":[]}}})",
+                                  ".work");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->roots.at("a"), "node_modules/a/i.js");
   EXPECT_EQ(read->packages, (std::set<std::string>{"a", "b"}));
@@ -52,7 +55,8 @@ TEST(JsBundle, ReadsWhatEsbuildSays) {
 }
 
 TEST(JsBundle, MakesOneModuleForEachSpecifier) {
-  const ZipFiles files = make_layer_files("module.exports={};", "", {"fs"}, {{"@a/b", {"x", "delete", "default", "not-a-name"}}, {"c", {}}});
+  const ZipFiles files = make_layer_files("module.exports={};", "", {"fs"},
+                                          {{"@a/b", {"x", "delete", "default", "not-a-name"}}, {"c", {}}});
   EXPECT_EQ(files.at("deps/index.json"), R"({"@a/b":"/deps/@a+b.mjs","c":"/deps/c.mjs"})");
   EXPECT_NE(files.at("deps/bundle.mjs").find("import * as n0 from \"node:fs\";"), std::string::npos);
   const std::string& module = files.at("deps/@a+b.mjs");
@@ -80,7 +84,9 @@ constexpr std::string_view kEsbuildLog = R"(✘ [ERROR] Could not resolve "nope/
 
 TEST(JsDiagnosis, SaysWhichPackageAndWhy) {
   const std::string said = diagnose_esbuild(kEsbuildLog);
-  EXPECT_NE(said.find("'get-port' needs the Node.js built-in module 'net', which a sandbox does not have"), std::string::npos) << said;
+  EXPECT_NE(said.find("'get-port' needs the Node.js built-in module 'net', which a sandbox does not have"),
+            std::string::npos)
+      << said;
   EXPECT_NE(said.find("'nat' is a native addon"), std::string::npos) << said;
   EXPECT_NE(said.find("no module 'nope/x'"), std::string::npos) << said;
   EXPECT_EQ(missing_entries(kEsbuildLog, ".work"), (std::set<std::string>{"nope/x"}));
@@ -88,8 +94,11 @@ TEST(JsDiagnosis, SaysWhichPackageAndWhy) {
 }
 
 TEST(JsDiagnosis, ReadsNpm) {
-  EXPECT_EQ(diagnose_npm("npm error code E404\nnpm error 404  'zz@*' could not be found"), "npm cannot find 'zz@*' in the registry");
-  EXPECT_EQ(diagnose_npm("npm error code ETARGET\nnpm error notarget No matching version found for lodash@99.\n"), "npm has no version for lodash@99");
+  EXPECT_EQ(diagnose_npm("npm error code E404\nnpm error 404  'zz@*' could not be found"),
+            "npm cannot find 'zz@*' in the registry");
+  EXPECT_EQ(
+      diagnose_npm("npm error code ETARGET\nnpm error notarget No matching version found for lodash@99.\n"),
+      "npm has no version for lodash@99");
   EXPECT_EQ(diagnose_npm("npm ERR! code ECONNREFUSED\n"), "npm cannot reach its registry (ECONNREFUSED)");
   EXPECT_EQ(diagnose_npm("boom"), "npm could not install the dependencies");
 }
@@ -106,9 +115,13 @@ TEST(JsDiagnosis, KnowsNativePackages) {
 }
 
 TEST(LogExcerpt, HidesSecretsHostsAndPaths) {
-  const std::string log = redact_log("GET https://me:s3cret@npm.corp.example/lodash?token=abc failed\n//npm.corp.example/:_authToken=tok123\n"
-                                     "Authorization: Bearer eyJhbGci\nat /home/me/.relay/deps/npm/x\n", {"/home/me", "/home/me/.relay/deps"});
-  for (const char* secret : {"s3cret", "npm.corp.example/lodash", "tok123", "eyJhbGci", "/home/me", "abc"}) EXPECT_EQ(log.find(secret), std::string::npos) << secret << "\n" << log;
+  const std::string log = redact_log(
+      "GET https://me:s3cret@npm.corp.example/lodash?token=abc "
+      "failed\n//npm.corp.example/:_authToken=tok123\n"
+      "Authorization: Bearer eyJhbGci\nat /home/me/.relay/deps/npm/x\n",
+      {"/home/me", "/home/me/.relay/deps"});
+  for (const char* secret : {"s3cret", "npm.corp.example/lodash", "tok123", "eyJhbGci", "/home/me", "abc"})
+    EXPECT_EQ(log.find(secret), std::string::npos) << secret << "\n" << log;
   EXPECT_NE(log.find("<registry>/lodash failed"), std::string::npos) << log;
 }
 
@@ -119,8 +132,16 @@ TEST(LogExcerpt, KeepsTheEnd) {
 }
 
 TEST(ToolEnvironment, KeepsTheUsersConfigurationAndNothingElse) {
-  const Environment kept = tool_environment({{"HOME", "/h"}, {"PATH", "/b"}, {"npm_config_registry", "r"}, {"NPM_CONFIG_CAFILE", "c"}, {"PIP_INDEX_URL", "i"},
-                                             {"HTTPS_PROXY", "p"}, {"AWS_SECRET_ACCESS_KEY", "s"}, {"RELAY_TOKEN", "t"}, {"NODE_OPTIONS", "--require x"}, {"LD_PRELOAD", "x"}});
+  const Environment kept = tool_environment({{"HOME", "/h"},
+                                             {"PATH", "/b"},
+                                             {"npm_config_registry", "r"},
+                                             {"NPM_CONFIG_CAFILE", "c"},
+                                             {"PIP_INDEX_URL", "i"},
+                                             {"HTTPS_PROXY", "p"},
+                                             {"AWS_SECRET_ACCESS_KEY", "s"},
+                                             {"RELAY_TOKEN", "t"},
+                                             {"NODE_OPTIONS", "--require x"},
+                                             {"LD_PRELOAD", "x"}});
   EXPECT_EQ(kept.size(), 6U);
   EXPECT_FALSE(kept.contains("NODE_OPTIONS"));
 }

@@ -1,5 +1,5 @@
-// Why packages do not work in a sandbox: npm's and esbuild's complaints, turned into one sentence that names the
-// package and the reason. Pure.
+// Why packages do not work in a sandbox: npm's and esbuild's complaints, turned into one sentence that names
+// the package and the reason. Pure.
 #pragma once
 
 #include <set>
@@ -14,7 +14,8 @@ namespace relay::capsule {
 /// From npm's stderr: "npm cannot find 'x@^9' in the registry (E404)".
 std::string diagnose_npm(std::string_view log);
 
-/// From esbuild's stderr: "'get-port' needs the Node.js built-in module 'net', which a sandbox does not have".
+/// From esbuild's stderr: "'get-port' needs the Node.js built-in module 'net', which a sandbox does not
+/// have".
 std::string diagnose_esbuild(std::string_view log);
 
 /// The modules that our own entry file asked for and that do not exist.

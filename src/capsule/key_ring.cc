@@ -17,10 +17,13 @@ constexpr std::string_view kPublicFile = "signing.pub";
 
 Result<void> check_private(const fs::path& path) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return fail(from_errno(errno, fmt::format("stat {}", path.string())));
+  if (::stat(path.c_str(), &status) != 0)
+    return fail(from_errno(errno, fmt::format("stat {}", path.string())));
   if ((status.st_mode & 077) == 0) return {};
-  Error error = denied(fmt::format("{} can be read by others, so it may no longer be secret: make a new one with "
-                                   "'relay keys rotate' after 'chmod 600 {}'", path.string(), path.string()));
+  Error error =
+      denied(fmt::format("{} can be read by others, so it may no longer be secret: make a new one with "
+                         "'relay keys rotate' after 'chmod 600 {}'",
+                         path.string(), path.string()));
   error.blame = Blame::environment;
   return fail(std::move(error));
 }

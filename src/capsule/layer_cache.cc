@@ -35,7 +35,8 @@ Result<DepsLayer> LayerCache::load(const std::string& key) {
     return fail(not_found("the cached dependencies were damaged and have been removed"));
   }
   set_used(directory / kFacts, clock_.wall());
-  DepsLayer layer{std::make_shared<const std::string>(std::move(*zip)), std::string(*json::find_string(facts, "sha256"))};
+  DepsLayer layer{std::make_shared<const std::string>(std::move(*zip)),
+                  std::string(*json::find_string(facts, "sha256"))};
   remember(key, layer);
   return layer;
 }
@@ -78,7 +79,8 @@ Result<std::string> pack_layer(const ZipFiles& files) {
   if (stored.size() <= limits::kCapsuleDepsBytes) return stored;
   RELAY_TRY(std::string deflated, write_zip(files, ZipMethod::deflate));
   if (deflated.size() <= limits::kCapsuleDepsBytes) return deflated;
-  return fail(dependency_error(fmt::format("the dependencies come to {} bytes, the limit is {}", deflated.size(), limits::kCapsuleDepsBytes)));
+  return fail(dependency_error(fmt::format("the dependencies come to {} bytes, the limit is {}",
+                                           deflated.size(), limits::kCapsuleDepsBytes)));
 }
 
 }  // namespace relay::capsule

@@ -2,9 +2,9 @@
 //
 //   <root>/<key>/fs.deps.zip  layer.json {"bytes", "sha256"}
 //
-// A hit in memory costs a look-up, so that a run with known dependencies costs about what a plain run does. An entry
-// on disk is used only when its hash is right; otherwise it is removed and made again. find() is for the loop thread;
-// load() and save() block.
+// A hit in memory costs a look-up, so that a run with known dependencies costs about what a plain run does.
+// An entry on disk is used only when its hash is right; otherwise it is removed and made again. find() is for
+// the loop thread; load() and save() block.
 #pragma once
 
 #include <filesystem>
@@ -41,7 +41,8 @@ class LayerCache {
   std::uint64_t recent_bytes_ = 0;
 };
 
-/// Stored when that fits the format's limit, deflated when only that does: what is stored is read without unpacking.
+/// Stored when that fits the format's limit, deflated when only that does: what is stored is read without
+/// unpacking.
 Result<std::string> pack_layer(const ZipFiles& files);
 
 }  // namespace relay::capsule

@@ -10,7 +10,8 @@ namespace relay::capsule {
 namespace {
 
 bool is_word_end(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '"' || c == '\'' || c == ',' || c == ')' || c == '>' || c == ';';
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '"' || c == '\'' || c == ',' || c == ')' ||
+         c == '>' || c == ';';
 }
 
 std::size_t word_end(std::string_view text, std::size_t at) {
@@ -33,7 +34,8 @@ std::string redact_urls(std::string_view text) {
     const std::size_t mark = text.find("://");
     if (mark == std::string_view::npos) return out.append(text);
     std::size_t begin = mark;
-    while (begin > 0 && ((text[begin - 1] >= 'a' && text[begin - 1] <= 'z') || text[begin - 1] == '+')) --begin;
+    while (begin > 0 && ((text[begin - 1] >= 'a' && text[begin - 1] <= 'z') || text[begin - 1] == '+'))
+      --begin;
     const std::size_t end = word_end(text, mark + 3);
     out.append(text.substr(0, begin)).append(redact_url(text.substr(begin, end - begin)));
     text.remove_prefix(end);
@@ -44,7 +46,9 @@ std::string redact_urls(std::string_view text) {
 std::string redact_after(std::string text, std::string_view key) {
   for (std::size_t at = 0; (at = to_lower_ascii(text).find(key, at)) != std::string::npos;) {
     std::size_t begin = at + key.size();
-    while (begin < text.size() && (text[begin] == '=' || text[begin] == ':' || text[begin] == ' ' || text[begin] == '"')) ++begin;
+    while (begin < text.size() &&
+           (text[begin] == '=' || text[begin] == ':' || text[begin] == ' ' || text[begin] == '"'))
+      ++begin;
     std::size_t end = word_end(text, begin);
     const std::string scheme = to_lower_ascii(text.substr(begin, end - begin));
     if ((scheme == "bearer" || scheme == "basic") && end < text.size()) end = word_end(text, end + 1);
@@ -56,14 +60,16 @@ std::string redact_after(std::string text, std::string_view key) {
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   if (from.empty() || from == "/") return;
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
 }
 
 }  // namespace
 
 std::string redact_log(std::string_view log, const std::vector<std::string>& paths) {
   std::string text = redact_urls(to_valid_utf8(log));
-  for (const std::string_view key : {"_authtoken", "_auth", "_password", "authorization", "npm_", "token"}) text = redact_after(std::move(text), key);
+  for (const std::string_view key : {"_authtoken", "_auth", "_password", "authorization", "npm_", "token"})
+    text = redact_after(std::move(text), key);
   std::vector<std::string> longest_first = paths;
   std::ranges::sort(longest_first, std::ranges::greater{}, &std::string::size);
   for (const std::string& path : longest_first) replace_all(text, path, "<dir>");

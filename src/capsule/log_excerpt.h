@@ -1,4 +1,5 @@
-// A tool's log as an outsider may see it: the lines that say what went wrong, without secrets, hosts or local paths.
+// A tool's log as an outsider may see it: the lines that say what went wrong, without secrets, hosts or local
+// paths.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace relay::capsule {
 
-/// Credentials in URLs and settings become "***", the host of a URL "<registry>", and each of `paths` "<dir>".
+/// Credentials in URLs and settings become "***", the host of a URL "<registry>", and each of `paths`
+/// "<dir>".
 std::string redact_log(std::string_view log, const std::vector<std::string>& paths);
 
 /// The last `max_lines` lines that are not blank, at most max_bytes.

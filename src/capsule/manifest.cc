@@ -27,7 +27,10 @@ json::object entry_value(const Entry& entry) {
   for (const std::string& argument : entry.argv) argv.emplace_back(text_value(argument));
   json::object env;
   for (const auto& [name, value] : entry.env) env[name] = text_value(value);
-  return {{"path", text_value(entry.path)}, {"argv", std::move(argv)}, {"env", std::move(env)}, {"cwd", text_value(entry.cwd)}};
+  return {{"path", text_value(entry.path)},
+          {"argv", std::move(argv)},
+          {"env", std::move(env)},
+          {"cwd", text_value(entry.cwd)}};
 }
 
 json::object layer_value(const Layer& layer) {
@@ -44,7 +47,8 @@ Error bad(std::string_view what) {
   return invalid(fmt::format("not a capsule manifest: {}", what));
 }
 
-// Reading. Unknown members need no check of their own: the text would not come out the same when written again.
+// Reading. Unknown members need no check of their own: the text would not come out the same when written
+// again.
 Result<std::string> take_string(const json::object& object, std::string_view key) {
   const auto found = json::find_string(object, key);
   if (!found) return fail(bad(fmt::format("'{}' must be a string", key)));
@@ -110,7 +114,8 @@ Result<Layer> take_layer(const json::value& item) {
 
 Result<std::vector<Layer>> take_layers(const json::object& root) {
   const json::array* items = json::find_array(root, "fsLayers");
-  if (!items || items->empty() || items->size() > 2) return fail(bad("'fsLayers' must hold one or two layers"));
+  if (!items || items->empty() || items->size() > 2)
+    return fail(bad("'fsLayers' must hold one or two layers"));
   std::vector<Layer> layers;
   for (const json::value& item : *items) {
     RELAY_TRY(Layer layer, take_layer(item));
@@ -144,10 +149,12 @@ bool is_clean_text(std::string_view text) {
 }
 
 Result<void> check_entry(const Entry& entry) {
-  if (!is_guest_path(entry.path) || entry.path == "/") return fail(bad("'entry.path' must be an absolute path"));
+  if (!is_guest_path(entry.path) || entry.path == "/")
+    return fail(bad("'entry.path' must be an absolute path"));
   if (!is_guest_path(entry.cwd)) return fail(bad("'entry.cwd' must be an absolute path without '..'"));
   if (entry.argv.size() > limits::kManifestArgs || entry.env.size() > limits::kManifestArgs)
-    return fail(too_large(fmt::format("more than {} arguments or environment variables", limits::kManifestArgs)));
+    return fail(
+        too_large(fmt::format("more than {} arguments or environment variables", limits::kManifestArgs)));
   for (const std::string& argument : entry.argv)
     if (!is_clean_text(argument)) return fail(bad("'entry.argv' must hold UTF-8 without NUL"));
   for (const auto& [name, value] : entry.env)
@@ -158,17 +165,20 @@ Result<void> check_entry(const Entry& entry) {
 
 Result<void> check_layer(const Layer& layer, std::string_view id, std::uint64_t max_bytes) {
   if (layer.id != id) return fail(bad(fmt::format("expected layer '{}' here", id)));
-  if (!is_layer_file(layer.path) || layer.path == "capsule.json") return fail(bad("a layer's 'path' must be a plain file name"));
+  if (!is_layer_file(layer.path) || layer.path == "capsule.json")
+    return fail(bad("a layer's 'path' must be a plain file name"));
   if (!is_sha256(layer.sha256)) return fail(bad("a layer's 'sha256' must be 64 hex digits"));
   if (layer.format == LayerFormat::raw && (!is_guest_path(layer.mount) || layer.mount == "/"))
     return fail(bad("a raw layer's 'mount' must be an absolute path"));
   if (layer.bytes > max_bytes)
-    return fail(too_large(fmt::format("the {} layer has {} bytes, the limit is {}", id, layer.bytes, max_bytes)));
+    return fail(
+        too_large(fmt::format("the {} layer has {} bytes, the limit is {}", id, layer.bytes, max_bytes)));
   return {};
 }
 
 Result<void> check_layers(const std::vector<Layer>& layers) {
-  if (layers.empty() || layers.size() > 2) return fail(bad("one layer of code and at most one of dependencies"));
+  if (layers.empty() || layers.size() > 2)
+    return fail(bad("one layer of code and at most one of dependencies"));
   RELAY_CHECK(check_layer(layers[0], "code", limits::kCapsuleCodeBytes));
   if (layers.size() == 1) return {};
   RELAY_CHECK(check_layer(layers[1], "deps", limits::kCapsuleDepsBytes));
@@ -228,7 +238,8 @@ Result<Manifest> parse_manifest(std::string_view text) {
 }
 
 bool is_guest_path(std::string_view path) {
-  if (path.empty() || path.front() != '/' || path.size() > limits::kManifestPathBytes || !is_clean_text(path)) return false;
+  if (path.empty() || path.front() != '/' || path.size() > limits::kManifestPathBytes || !is_clean_text(path))
+    return false;
   if (path == "/") return true;
   for (std::size_t begin = 1; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -241,7 +252,8 @@ bool is_guest_path(std::string_view path) {
 
 bool is_layer_file(std::string_view name) {
   return !name.empty() && name.size() <= 64 && name.front() != '.' && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
   });
 }
 

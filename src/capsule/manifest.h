@@ -1,10 +1,10 @@
 // Manifest: what a capsule says about itself, as a value. Pure: no file, no key, no clock.
 //
 // A manifest names the runtime, the entry point, the layers with their hashes and the effective policy. Its
-// canonical text (members sorted, no white space) is what is hashed, signed and sent: the SHA-256 of that text is the
-// capsule's name. parse_manifest takes nothing but canonical text, so that one manifest has one spelling and two
-// parsers cannot read two things in it (a member that occurs twice, a number written another way).
-// docs/formats/capsule.md has the grammar, docs/formats/capsule.schema.json the schema.
+// canonical text (members sorted, no white space) is what is hashed, signed and sent: the SHA-256 of that
+// text is the capsule's name. parse_manifest takes nothing but canonical text, so that one manifest has one
+// spelling and two parsers cannot read two things in it (a member that occurs twice, a number written another
+// way). docs/formats/capsule.md has the grammar, docs/formats/capsule.schema.json the schema.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Entry {
 enum class LayerFormat : std::uint8_t { raw, zip };
 
 struct Layer {
-  std::string id;      // "code" or "deps"
+  std::string id;  // "code" or "deps"
   LayerFormat format = LayerFormat::raw;
   std::string path;    // the file's name beside capsule.json: "main.js", "fs.deps.zip"
   std::string mount;   // raw only: where the guest sees it
@@ -58,7 +58,8 @@ std::string canonical_text(const Manifest& manifest);
 /// Refuses everything that canonical_text would not have written, and every size over base/limits.h.
 Result<Manifest> parse_manifest(std::string_view text);
 
-/// What canonical_text is about to write, checked by the same rules; for manifests made from a caller's arguments.
+/// What canonical_text is about to write, checked by the same rules; for manifests made from a caller's
+/// arguments.
 Result<void> validate(const Manifest& manifest);
 
 /// Absolute, no empty, "." or ".." component, no NUL, not too long. "/" is fine.

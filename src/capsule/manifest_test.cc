@@ -13,19 +13,21 @@ Manifest sample() {
   manifest.entry = {"/app/main.js", {"a", "ü\n\"x\""}, {{"HOME", "/"}, {"A", ""}}, "/tmp"};
   manifest.layers = {{"code", LayerFormat::raw, "main.js", "/app/main.js", sha256_hex("1"), 1},
                      {"deps", LayerFormat::zip, "fs.deps.zip", "", sha256_hex("2"), 22}};
-  manifest.policy = {{"network", {{"allowedDomains", {"*.example.org"}}, {"maxRedirects", 5}}}, {"limits", {{"timeoutMs", 60000}}}};
+  manifest.policy = {{"network", {{"allowedDomains", {"*.example.org"}}, {"maxRedirects", 5}}},
+                     {"limits", {{"timeoutMs", 60000}}}};
   return manifest;
 }
 
 TEST(Manifest, HasOneCanonicalText) {
-  EXPECT_EQ(canonical_text(sample()),
-            R"({"entry":{"argv":["a","ü\n\"x\""],"cwd":"/tmp","env":{"A":"","HOME":"/"},"path":"/app/main.js"},)"
-            R"("fsLayers":[{"bytes":1,"format":"raw","id":"code","mount":"/app/main.js","path":"main.js",)"
-            R"("sha256":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"},)"
-            R"({"bytes":22,"format":"zip","id":"deps","path":"fs.deps.zip",)"
-            R"("sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35"}],"language":"js",)"
-            R"("policy":{"limits":{"timeoutMs":60000},"network":{"allowedDomains":["*.example.org"],"maxRedirects":5}},)"
-            R"("runtime":{"id":"quickjs-wasi@3.6.2"},"version":"1"})");
+  EXPECT_EQ(
+      canonical_text(sample()),
+      R"({"entry":{"argv":["a","ü\n\"x\""],"cwd":"/tmp","env":{"A":"","HOME":"/"},"path":"/app/main.js"},)"
+      R"("fsLayers":[{"bytes":1,"format":"raw","id":"code","mount":"/app/main.js","path":"main.js",)"
+      R"("sha256":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"},)"
+      R"({"bytes":22,"format":"zip","id":"deps","path":"fs.deps.zip",)"
+      R"("sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35"}],"language":"js",)"
+      R"("policy":{"limits":{"timeoutMs":60000},"network":{"allowedDomains":["*.example.org"],"maxRedirects":5}},)"
+      R"("runtime":{"id":"quickjs-wasi@3.6.2"},"version":"1"})");
 }
 
 TEST(Manifest, ReadsWhatItWrites) {
@@ -50,7 +52,8 @@ TEST(Manifest, RefusesEveryOtherSpelling) {
 
 TEST(Manifest, RefusesEveryTruncation) {
   const std::string text = canonical_text(sample());
-  for (std::size_t length = 0; length < text.size(); ++length) EXPECT_FALSE(parse_manifest(text.substr(0, length)));
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(parse_manifest(text.substr(0, length)));
 }
 
 TEST(Manifest, RefusesWhatBreaksARule) {
@@ -91,7 +94,8 @@ TEST(Manifest, RefusesWhatBreaksARule) {
 
 TEST(Manifest, KnowsGuestPaths) {
   for (const char* good : {"/", "/a", "/a/b.c", "/..a", "/ü"}) EXPECT_TRUE(is_guest_path(good)) << good;
-  for (const char* bad : {"", "a", "//", "/a/", "/.", "/..", "/a/../b", "/a//b", "/\xff"}) EXPECT_FALSE(is_guest_path(bad)) << bad;
+  for (const char* bad : {"", "a", "//", "/a/", "/.", "/..", "/a/../b", "/a//b", "/\xff"})
+    EXPECT_FALSE(is_guest_path(bad)) << bad;
   EXPECT_FALSE(is_guest_path("/" + std::string(limits::kManifestPathBytes, 'a')));
 }
 

@@ -19,13 +19,21 @@ constexpr std::size_t kSourceBytes = 4 * limits::kMiB;
 constexpr std::size_t kFilesReadForNames = 100;
 
 std::vector<std::string> npm_args(const NpmRequest& request) {
-  return {request.lockfile.empty() ? "install" : "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev",
-          "--no-update-notifier", "--no-progress", "--loglevel=error", "--install-strategy=hoisted"};
+  return {request.lockfile.empty() ? "install" : "ci",
+          "--ignore-scripts",
+          "--no-audit",
+          "--no-fund",
+          "--omit=dev",
+          "--no-update-notifier",
+          "--no-progress",
+          "--loglevel=error",
+          "--install-strategy=hoisted"};
 }
 
 std::vector<std::string> private_paths(const NpmOptions& options, const fs::path& directory) {
   std::vector<std::string> paths{directory.string(), options.cache.string()};
-  if (const auto home = options.environment.find("HOME"); home != options.environment.end()) paths.push_back(home->second);
+  if (const auto home = options.environment.find("HOME"); home != options.environment.end())
+    paths.push_back(home->second);
   return paths;
 }
 
@@ -37,7 +45,8 @@ Error with_log(std::string_view sentence, std::string_view log, const std::vecto
 std::vector<std::string> names_in(const fs::path& directory) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& item : fs::directory_iterator(directory, error)) names.push_back(item.path().filename().string());
+  for (const auto& item : fs::directory_iterator(directory, error))
+    names.push_back(item.path().filename().string());
   return names;
 }
 
@@ -61,17 +70,21 @@ std::set<std::string> packages_that_load_native(const BundleInputs& inputs) {
   std::set<std::string> packages;
   for (const auto& [input, imports] : inputs.imports)
     for (const std::string& imported : imports)
-      if (const std::string loader = package_of(imported); loader == "bindings" || loader == "node-gyp-build" || loader == "@mapbox/node-pre-gyp")
+      if (const std::string loader = package_of(imported);
+          loader == "bindings" || loader == "node-gyp-build" || loader == "@mapbox/node-pre-gyp")
         if (const std::string package = package_of(input); package != loader) packages.insert(package);
   return packages;
 }
 
 // Reads the root and what it imports from its own package, breadth first.
-std::set<std::string> commonjs_names(const fs::path& installed, const BundleInputs& inputs, const std::string& root) {
+std::set<std::string> commonjs_names(const fs::path& installed, const BundleInputs& inputs,
+                                     const std::string& root) {
   std::set<std::string> names;
   std::set<std::string> seen{root};
-  for (std::deque<std::string> queue{root}; !queue.empty() && seen.size() <= kFilesReadForNames; queue.pop_front()) {
-    if (const auto source = load_file(installed / queue.front(), kSourceBytes)) names.merge(find_commonjs_names(*source));
+  for (std::deque<std::string> queue{root}; !queue.empty() && seen.size() <= kFilesReadForNames;
+       queue.pop_front()) {
+    if (const auto source = load_file(installed / queue.front(), kSourceBytes))
+      names.merge(find_commonjs_names(*source));
     const auto imports = inputs.imports.find(queue.front());
     if (imports == inputs.imports.end()) continue;
     for (const std::string& imported : imports->second)
@@ -112,7 +125,11 @@ Result<void> write_entries(const fs::path& work, const std::set<std::string>& sp
 
 // One bundling: where it happens and what is bundled. The directory goes away with it.
 struct NpmResolver::Work {
-  Work(fs::path at, const NpmRequest& request) : installed(std::move(at)), name(temporary_name(".tmp-work-")), specifiers(specifiers_of(request)), subpaths(request.subpaths) {}
+  Work(fs::path at, const NpmRequest& request)
+      : installed(std::move(at)),
+        name(temporary_name(".tmp-work-")),
+        specifiers(specifiers_of(request)),
+        subpaths(request.subpaths) {}
   ~Work() { discard_directory(path()); }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -128,7 +145,8 @@ struct NpmResolver::Work {
   std::set<std::string> subpaths;
 };
 
-Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_names(const BundleInputs& inputs) const {
+Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_names(
+    const BundleInputs& inputs) const {
   RELAY_TRY(const std::string metafile, load_file(path() / "names.json", kBundleBytes));
   RELAY_TRY(const auto exported, read_export_names(metafile, name));
   std::map<std::string, std::set<std::string>> names;
@@ -137,7 +155,8 @@ Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_n
     std::set<std::string>& of_this = names[specifier];
     if (const auto found = exported.find(index++); found != exported.end()) of_this = found->second;
     const auto root = inputs.roots.find(specifier);
-    if (root != inputs.roots.end() && inputs.commonjs.contains(root->second)) of_this.merge(commonjs_names(installed, inputs, root->second));
+    if (root != inputs.roots.end() && inputs.commonjs.contains(root->second))
+      of_this.merge(commonjs_names(installed, inputs, root->second));
   }
   return names;
 }
@@ -145,12 +164,15 @@ Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_n
 Result<std::string> NpmResolver::Work::make_layer() const {
   RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
   RELAY_TRY(const BundleInputs inputs, read_metafile(metafile, name));
-  if (const std::string native = native_sentence(installed, packages_that_load_native(inputs)); !native.empty()) return fail(dependency_error(native));
+  if (const std::string native = native_sentence(installed, packages_that_load_native(inputs));
+      !native.empty())
+    return fail(dependency_error(native));
   RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
   const std::string sourcemap = load_file(path() / "bundle.cjs.map", kBundleBytes).value_or("");
   RELAY_TRY(const auto names, export_names(inputs));
   ZipFiles files = make_layer_files(code, sourcemap, inputs.builtins, names);
-  if (auto compiled = load_file(path() / "bundle.qbc", kBundleBytes)) files.emplace("deps/bundle.mjs.qbc", std::move(*compiled));
+  if (auto compiled = load_file(path() / "bundle.qbc", kBundleBytes))
+    files.emplace("deps/bundle.mjs.qbc", std::move(*compiled));
   return pack_layer(files);
 }
 
@@ -170,7 +192,8 @@ NpmResolver::NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& 
 }
 
 std::string NpmResolver::layer_key(const NpmRequest& request) const {
-  std::string text = fmt::format("js layer 2\n{}\n{}\n{}\n", install_key(request), options_.sourcemaps == Sourcemaps::on ? "map" : "min", engine_id_);
+  std::string text = fmt::format("js layer 2\n{}\n{}\n{}\n", install_key(request),
+                                 options_.sourcemaps == Sourcemaps::on ? "map" : "min", engine_id_);
   for (const std::string& subpath : request.subpaths) text += subpath + "\n";
   return sha256_hex(text);
 }
@@ -182,7 +205,9 @@ std::optional<DepsLayer> NpmResolver::find(const NpmRequest& request) {
 io::Task<DepsLayer> NpmResolver::resolve(NpmRequest request, Progress progress) {
   std::string key = layer_key(request);
   if (auto found = layers_.find(key)) co_return std::move(*found);
-  auto work = [this, request = std::move(request), key, progress = std::move(progress)] { return load_or_build(request, key, progress); };
+  auto work = [this, request = std::move(request), key, progress = std::move(progress)] {
+    return load_or_build(request, key, progress);
+  };
   co_return co_await flights_.run(key, std::move(work));
 }
 
@@ -217,13 +242,15 @@ io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& d
     RELAY_CO_TRY(const std::string lockfile, clean_lockfile(request));
     RELAY_CO_CHECK(write_new_file(directory / "package-lock.json", lockfile));
   }
-  ToolCall call{options_.npm, npm_args(request), options_.environment, directory.string(), "npm install", options_.install_timeout};
+  ToolCall call{options_.npm,       npm_args(request), options_.environment,
+                directory.string(), "npm install",     options_.install_timeout};
   RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return Result<void>{};
   co_return fail(with_log(diagnose_npm(outcome.err), outcome.err, private_paths(options_, directory)));
 }
 
-io::Task<DepsLayer> NpmResolver::bundle(const NpmRequest& request, const fs::path& directory, const std::string& key, Progress progress) {
+io::Task<DepsLayer> NpmResolver::bundle(const NpmRequest& request, const fs::path& directory,
+                                        const std::string& key, Progress progress) {
   const auto work = std::make_shared<Work>(directory, request);
   RELAY_CO_CHECK(co_await run_esbuild(*work, progress));
   RELAY_CO_CHECK(co_await compile(*work, progress));
@@ -234,13 +261,16 @@ io::Task<DepsLayer> NpmResolver::bundle(const NpmRequest& request, const fs::pat
   co_return co_await with_progress(pool_.run(packing), "packing dependencies", progress);
 }
 
-// Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need the source.
+// Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need
+// the source.
 io::Task<void> NpmResolver::compile(Work& work, Progress progress) {
   if (options_.compiler.empty() || options_.sourcemaps == Sourcemaps::on) co_return Result<void>{};
   RELAY_CO_CHECK(work.write_module());
   const fs::path made = work.path() / "bundle.qbc";
-  std::vector<std::string> args{options_.compiler.string(), options_.engine.string(), (work.path() / "bundle.mjs").string(), made.string()};
-  ToolCall call{options_.node, std::move(args), options_.environment, work.path().string(), "compiling dependencies", options_.bundle_timeout};
+  std::vector<std::string> args{options_.compiler.string(), options_.engine.string(),
+                                (work.path() / "bundle.mjs").string(), made.string()};
+  ToolCall call{options_.node,        std::move(args),          options_.environment,
+                work.path().string(), "compiling dependencies", options_.bundle_timeout};
   const auto outcome = co_await run_tool(std::move(call), std::move(progress));
   std::error_code ignored;
   if (!outcome || !outcome->status.clean()) fs::remove(made, ignored);
@@ -254,7 +284,8 @@ Result<void> NpmResolver::prune() {
 }
 
 ToolCall NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::string> args) const {
-  return {options_.esbuild, std::move(args), options_.environment, directory.string(), "bundling dependencies", options_.bundle_timeout};
+  return {options_.esbuild,   std::move(args),         options_.environment,
+          directory.string(), "bundling dependencies", options_.bundle_timeout};
 }
 
 io::Task<void> NpmResolver::run_esbuild(Work& work, Progress progress) {
@@ -280,7 +311,8 @@ io::Task<void> NpmResolver::run_esbuild(Work& work, Progress progress) {
 
 std::string find_esbuild(const fs::path& node_modules, const Environment& environment) {
   std::error_code error;
-  for (const char* candidate : {"@esbuild/linux-x64/bin/esbuild", "@esbuild/linux-arm64/bin/esbuild", "esbuild/bin/esbuild"})
+  for (const char* candidate :
+       {"@esbuild/linux-x64/bin/esbuild", "@esbuild/linux-arm64/bin/esbuild", "esbuild/bin/esbuild"})
     if (fs::exists(node_modules / candidate, error)) return (node_modules / candidate).string();
   const auto given = environment.find("ESBUILD_BINARY_PATH");
   return given == environment.end() ? "esbuild" : given->second;

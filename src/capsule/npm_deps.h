@@ -1,10 +1,13 @@
-// NpmResolver: npm packages as a layer that guest code can import. Loop thread only; slow work is in children and the pool.
+// NpmResolver: npm packages as a layer that guest code can import. Loop thread only; slow work is in children
+// and the pool.
 //
-//   request ── key ──▶ layer in memory ─▶ layer on disk ─▶ installed before? ─▶ npm install ─▶ esbuild ─▶ layer
+//   request ── key ──▶ layer in memory ─▶ layer on disk ─▶ installed before? ─▶ npm install ─▶ esbuild ─▶
+//   layer
 //
-// npm is the user's own, with the user's configuration (registry, proxy, credentials); scripts never run. What it
-// installed is kept by the exact request, so that asking again, also with other entry points, does not touch npm. A
-// package that needs compiled code or a Node built-in that guests do not have fails with DepsResolutionFailed.
+// npm is the user's own, with the user's configuration (registry, proxy, credentials); scripts never run.
+// What it installed is kept by the exact request, so that asking again, also with other entry points, does
+// not touch npm. A package that needs compiled code or a Node built-in that guests do not have fails with
+// DepsResolutionFailed.
 #pragma once
 
 #include <chrono>
@@ -26,11 +29,11 @@ struct NpmOptions {
   std::filesystem::path cache;  // ".relay/deps"
   std::string npm = "npm";
   std::string esbuild = "esbuild";
-  Environment environment;      // ours; filtered by tool_environment
+  Environment environment;  // ours; filtered by tool_environment
   Sourcemaps sourcemaps = Sourcemaps::off;
-  std::string node = "node";           // runs the compiler: where npm is, node is
-  std::filesystem::path compiler;      // runtime/compile-bundle.mjs; empty: layers hold source only
-  std::filesystem::path engine;        // runtime/quickjs.wasm: bytecode is for exactly this one
+  std::string node = "node";       // runs the compiler: where npm is, node is
+  std::filesystem::path compiler;  // runtime/compile-bundle.mjs; empty: layers hold source only
+  std::filesystem::path engine;    // runtime/quickjs.wasm: bytecode is for exactly this one
   std::chrono::seconds install_timeout = limits::kInstallTimeout;
   std::chrono::seconds bundle_timeout = limits::kBundleTimeout;  // of bundling and of compiling, each
 };
@@ -52,8 +55,10 @@ class NpmResolver {
   struct Work;
   io::Task<DepsLayer> load_or_build(NpmRequest request, std::string key, Progress progress);
   io::Task<std::filesystem::path> install(const NpmRequest& request, Progress progress);
-  io::Task<void> run_npm(const NpmRequest& request, const std::filesystem::path& directory, Progress progress);
-  io::Task<DepsLayer> bundle(const NpmRequest& request, const std::filesystem::path& directory, const std::string& key, Progress progress);
+  io::Task<void> run_npm(const NpmRequest& request, const std::filesystem::path& directory,
+                         Progress progress);
+  io::Task<DepsLayer> bundle(const NpmRequest& request, const std::filesystem::path& directory,
+                             const std::string& key, Progress progress);
   io::Task<void> run_esbuild(Work& work, Progress progress);
   io::Task<void> compile(Work& work, Progress progress);
   ToolCall esbuild_call(const std::filesystem::path& directory, std::vector<std::string> args) const;

@@ -29,13 +29,19 @@ class NpmDeps : public NpmFixture {
     put("npm", kFakeNpm);
     ::chmod((scratch.path() / "npm").c_str(), 0755);
     put("packages/pure/package.json", R"({"name":"pure","version":"1.0.0","main":"main.js"})");
-    put("packages/pure/main.js", "function pure(x) { return x + 1 }\nmodule.exports = pure; pure.twice = x => 2 * x;");
+    put("packages/pure/main.js",
+        "function pure(x) { return x + 1 }\nmodule.exports = pure; pure.twice = x => 2 * x;");
     put("packages/pure/sub.js", "exports.sub = 'sub';");
-    put("packages/modern/package.json", R"({"name":"modern","type":"module","exports":{".":{"import":"./i.js"}}})");
-    put("packages/modern/i.js", "import pure from 'pure'; export const answer = pure(41); export default class Modern {}; export * from './more.js';");
+    put("packages/modern/package.json",
+        R"({"name":"modern","type":"module","exports":{".":{"import":"./i.js"}}})");
+    put("packages/modern/i.js",
+        "import pure from 'pure'; export const answer = pure(41); export default class Modern {}; export * "
+        "from './more.js';");
     put("packages/modern/more.js", "export const more = [];");
     put("packages/uses-path/package.json", R"({"name":"uses-path"})");
-    put("packages/uses-path/index.js", "const p = require('path'); exports.join = (...a) => p.join(...a); try { require('net') } catch (e) { exports.net = e.code }");
+    put("packages/uses-path/index.js",
+        "const p = require('path'); exports.join = (...a) => p.join(...a); try { require('net') } catch (e) "
+        "{ exports.net = e.code }");
     put("packages/needs-net/package.json", R"({"name":"needs-net","type":"module","main":"i.js"})");
     put("packages/needs-net/i.js", "import net from 'node:net'; export const s = () => net.connect(1);");
     put("packages/native/package.json", R"({"name":"native","main":"i.js"})");
@@ -43,7 +49,8 @@ class NpmDeps : public NpmFixture {
     put("packages/native/i.js", "module.exports = require('./build/Release/native.node');");
     put("packages/leaky/package.json", R"({"name":"leaky","main":"i.js"})");
     put("secret.json", R"({"password":"x"})");
-    put("packages/leaky/i.js", fmt::format("module.exports = require('{}');", (scratch.path() / "secret.json").string()));
+    put("packages/leaky/i.js",
+        fmt::format("module.exports = require('{}');", (scratch.path() / "secret.json").string()));
   }
 
   void put(const fs::path& name, std::string_view bytes) {
@@ -51,15 +58,22 @@ class NpmDeps : public NpmFixture {
     std::ofstream(scratch.path() / name) << bytes;
   }
   NpmOptions options() {
-    Environment environment{{"PATH", "/usr/bin:/bin"}, {"HOME", "/nonexistent"},
-                            {"npm_config_calls", (scratch.path() / "calls").string()}, {"npm_config_packages", (scratch.path() / "packages").string()}};
-    return {.cache = scratch.path() / "deps", .npm = (scratch.path() / "npm").string(), .esbuild = esbuild_of_test(), .environment = environment};
+    Environment environment{{"PATH", "/usr/bin:/bin"},
+                            {"HOME", "/nonexistent"},
+                            {"npm_config_calls", (scratch.path() / "calls").string()},
+                            {"npm_config_packages", (scratch.path() / "packages").string()}};
+    return {.cache = scratch.path() / "deps",
+            .npm = (scratch.path() / "npm").string(),
+            .esbuild = esbuild_of_test(),
+            .environment = environment};
   }
   std::size_t npm_calls() {
     std::ifstream file(scratch.path() / "calls");
     return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
   }
-  Result<DepsLayer> resolve(NpmResolver& resolver, NpmRequest request) { return run(resolver.resolve(std::move(request), {})); }
+  Result<DepsLayer> resolve(NpmResolver& resolver, NpmRequest request) {
+    return run(resolver.resolve(std::move(request), {}));
+  }
   Result<DepsLayer> resolve(NpmRequest request) {
     NpmResolver resolver(options(), pool, clock);
     return resolve(resolver, std::move(request));
@@ -85,7 +99,10 @@ TEST_F(NpmDeps, BothImportAndRequireReachPackages) {
 TEST_F(NpmDeps, BuiltinsOfTheGuestStayOutsideAndOptionalOnesMayBeMissing) {
   const auto layer = resolve(wanting({"uses-path"}));
   ASSERT_TRUE(layer) << layer.error().message;
-  EXPECT_EQ(evaluate(*layer, R"(import { join, net } from "./uses-path.mjs"; console.log(join("a", "..", "b"), net))"), "b MODULE_NOT_FOUND\n");
+  EXPECT_EQ(
+      evaluate(*layer,
+               R"(import { join, net } from "./uses-path.mjs"; console.log(join("a", "..", "b"), net))"),
+      "b MODULE_NOT_FOUND\n");
 }
 
 TEST_F(NpmDeps, ASecondRunDoesNotTouchNpm) {
@@ -116,8 +133,9 @@ TEST_F(NpmDeps, CallersWithOneRequestShareTheWork) {
   NpmResolver resolver(options(), pool, clock);
   auto both = [](NpmResolver& shared) -> io::Task<bool> {
     using namespace io::asio::experimental::awaitable_operators;
-    auto [one, two] = co_await (shared.resolve(wanting({"pure"}), {}) && shared.resolve(wanting({"pure"}), {}));
-    co_return one && two && one->bytes == two->bytes;
+    auto [one, two] =
+        co_await (shared.resolve(wanting({"pure"}), {}) && shared.resolve(wanting({"pure"}), {}));
+    co_return one&& two && one->bytes == two->bytes;
   };
   const auto same = run(both(resolver));
   ASSERT_TRUE(same);
@@ -172,7 +190,8 @@ TEST_F(NpmDeps, NpmsLogIsShownWithoutSecrets) {
   const auto layer = resolve(wanting({"missing"}));
   ASSERT_FALSE(layer);
   EXPECT_EQ(layer.error().kind, ErrorKind::dependency);
-  EXPECT_TRUE(layer.error().message.starts_with("npm cannot find 'missing@*' in the registry\n")) << layer.error().message;
+  EXPECT_TRUE(layer.error().message.starts_with("npm cannot find 'missing@*' in the registry\n"))
+      << layer.error().message;
   EXPECT_EQ(layer.error().message.find("hunter2"), std::string::npos);
   EXPECT_EQ(layer.error().message.find("corp.example"), std::string::npos);
   EXPECT_TRUE(fs::is_empty(scratch.path() / "deps" / "npm")) << "a failed installation leaves nothing";
@@ -181,7 +200,8 @@ TEST_F(NpmDeps, NpmsLogIsShownWithoutSecrets) {
 TEST_F(NpmDeps, APackageCannotSmuggleFilesOfThisMachineIntoABundle) {
   const auto layer = resolve(wanting({"leaky"}));
   ASSERT_FALSE(layer);
-  EXPECT_NE(layer.error().message.find("not part of any package"), std::string::npos) << layer.error().message;
+  EXPECT_NE(layer.error().message.find("not part of any package"), std::string::npos)
+      << layer.error().message;
 }
 
 TEST_F(NpmDeps, SlowBuildsReportProgress) {
@@ -189,7 +209,9 @@ TEST_F(NpmDeps, SlowBuildsReportProgress) {
   put("packages/slow/index.js", "");
   NpmResolver resolver(options(), pool, clock);
   std::vector<std::string> phases;
-  const Progress progress = [&](std::string_view phase, std::chrono::milliseconds) { phases.emplace_back(phase); };
+  const Progress progress = [&](std::string_view phase, std::chrono::milliseconds) {
+    phases.emplace_back(phase);
+  };
   ASSERT_TRUE(run(resolver.resolve(wanting({"slow"}), progress)));
   ASSERT_FALSE(phases.empty());
   EXPECT_EQ(phases.front(), "npm install");

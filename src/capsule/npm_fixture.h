@@ -24,7 +24,8 @@ inline Environment environment_of_test() {
 inline std::string esbuild_of_test() {
   if (const char* given = std::getenv("RELAY_ESBUILD")) return given;
   for (std::filesystem::path at = std::filesystem::current_path();; at = at.parent_path()) {
-    if (const std::string found = find_esbuild(at / "harness" / "node_modules", {}); found != "esbuild") return found;
+    if (const std::string found = find_esbuild(at / "harness" / "node_modules", {}); found != "esbuild")
+      return found;
     if (at == at.parent_path()) return "";
   }
 }
@@ -32,10 +33,12 @@ inline std::string esbuild_of_test() {
 class NpmFixture : public LoopFixture {
  protected:
   void SetUp() override {
-    if (esbuild_of_test().empty()) GTEST_SKIP() << "esbuild is not installed: run 'npm ci' in harness/, or set RELAY_ESBUILD";
+    if (esbuild_of_test().empty())
+      GTEST_SKIP() << "esbuild is not installed: run 'npm ci' in harness/, or set RELAY_ESBUILD";
   }
 
-  /// Unpacks the layer and runs `code`, which may import any of its packages, with node. Gives what it prints.
+  /// Unpacks the layer and runs `code`, which may import any of its packages, with node. Gives what it
+  /// prints.
   std::string evaluate(const DepsLayer& layer, const std::string& code) {
     const std::filesystem::path directory = scratch.path() / "evaluate";
     std::filesystem::remove_all(directory);
@@ -43,12 +46,18 @@ class NpmFixture : public LoopFixture {
     std::string imports = code;
     for (const auto& [name, bytes] : *reader->read_all()) {
       std::string text = bytes;
-      if (const auto at = text.find("\"/deps/bundle.mjs\""); at != std::string::npos) text.replace(at, 18, "\"./bundle.mjs\"");
+      if (const auto at = text.find("\"/deps/bundle.mjs\""); at != std::string::npos)
+        text.replace(at, 18, "\"./bundle.mjs\"");
       std::filesystem::create_directories((directory / name).parent_path());
       std::ofstream(directory / name) << text;
     }
     std::ofstream(directory / "deps" / "main.mjs") << imports;
-    ToolCall call{"node", {"main.mjs"}, tool_environment(environment_of_test()), (directory / "deps").string(), "node", std::chrono::minutes(5)};
+    ToolCall call{"node",
+                  {"main.mjs"},
+                  tool_environment(environment_of_test()),
+                  (directory / "deps").string(),
+                  "node",
+                  std::chrono::minutes(5)};
     const auto outcome = run(run_tool(call, {}));
     if (!outcome) return outcome.error().message;
     return outcome->out + outcome->err;

@@ -1,8 +1,9 @@
 // What run_js asks of npm, as a value: checked, keyed, compared. Pure.
 //
 // A request may name packages of the registry and ranges of versions, nothing else: file:, git, http and link
-// specifiers would let a client read this machine's files or make npm talk to hosts of its choice. The same goes for a
-// lockfile, whose "resolved" addresses are dropped; its integrity hashes stay and still bind what is installed.
+// specifiers would let a client read this machine's files or make npm talk to hosts of its choice. The same
+// goes for a lockfile, whose "resolved" addresses are dropped; its integrity hashes stay and still bind what
+// is installed.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ namespace relay::capsule {
 struct NpmRequest {
   std::map<std::string, std::string> dependencies;  // name -> range
   std::string lockfile;                             // the text of a package-lock.json, or empty
-  std::set<std::string> subpaths;                   // "csv-parse/sync": further entry points that the code imports
+  std::set<std::string> subpaths;  // "csv-parse/sync": further entry points that the code imports
 
   [[nodiscard]] bool empty() const { return dependencies.empty(); }
 };
@@ -25,14 +26,15 @@ struct NpmRequest {
 /// From the `npm` member of a call or of the configuration: {"dependencies": {}, "lockfile": ""}.
 Result<NpmRequest> parse_npm_request(const json::object& npm);
 
-/// What a call asks for on top of what the configuration grants to every run; for one name the call's range wins.
+/// What a call asks for on top of what the configuration grants to every run; for one name the call's range
+/// wins.
 NpmRequest merge(const NpmRequest& configured, const NpmRequest& called);
 
 bool is_package_name(std::string_view name);
 bool is_registry_range(std::string_view range);
 
-/// Every quoted "name/..." in the source, for the names among the dependencies. Finding one too many does no harm:
-/// a subpath that does not exist is dropped before bundling.
+/// Every quoted "name/..." in the source, for the names among the dependencies. Finding one too many does no
+/// harm: a subpath that does not exist is dropped before bundling.
 std::set<std::string> find_subpaths(std::string_view code, const NpmRequest& request);
 
 std::string package_json(const NpmRequest& request);

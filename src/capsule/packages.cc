@@ -5,7 +5,8 @@ namespace relay::capsule {
 Packages::Packages(PackageOptions options, io::ThreadPool& pool, const Clock& clock)
     : npm_(std::move(options.npm), pool, clock), py_(std::move(options.py), pool, clock) {}
 
-Result<std::unique_ptr<Packages>> Packages::make(PackageOptions options, io::ThreadPool& pool, const Clock& clock) {
+Result<std::unique_ptr<Packages>> Packages::make(PackageOptions options, io::ThreadPool& pool,
+                                                 const Clock& clock) {
   RELAY_TRY(NpmRequest npm, parse_npm_request(options.configured_npm));
   RELAY_TRY(PyRequest py, parse_py_request(options.configured_pip));
   std::unique_ptr<Packages> packages(new Packages(std::move(options), pool, clock));
@@ -19,7 +20,9 @@ Result<void> Packages::prune() {
   return py_.prune();
 }
 
-io::Task<std::optional<DepsLayer>> Packages::resolve(Language language, const json::object& requested, std::string_view code, WheelFetcher fetch, Progress progress) {
+io::Task<std::optional<DepsLayer>> Packages::resolve(Language language, const json::object& requested,
+                                                     std::string_view code, WheelFetcher fetch,
+                                                     Progress progress) {
   switch (language) {
     case Language::js: co_return co_await resolve_npm(requested, code, std::move(progress));
     case Language::py: co_return co_await resolve_py(requested, std::move(fetch), std::move(progress));
@@ -27,7 +30,8 @@ io::Task<std::optional<DepsLayer>> Packages::resolve(Language language, const js
   co_return std::optional<DepsLayer>{};
 }
 
-io::Task<std::optional<DepsLayer>> Packages::resolve_npm(const json::object& requested, std::string_view code, Progress progress) {
+io::Task<std::optional<DepsLayer>> Packages::resolve_npm(const json::object& requested, std::string_view code,
+                                                         Progress progress) {
   RELAY_CO_TRY(const NpmRequest called, parse_npm_request(requested));
   NpmRequest request = merge(npm_for_all_, called);
   if (request.empty()) co_return std::optional<DepsLayer>{};
@@ -36,11 +40,13 @@ io::Task<std::optional<DepsLayer>> Packages::resolve_npm(const json::object& req
   co_return std::optional<DepsLayer>(std::move(layer));
 }
 
-io::Task<std::optional<DepsLayer>> Packages::resolve_py(const json::object& requested, WheelFetcher fetch, Progress progress) {
+io::Task<std::optional<DepsLayer>> Packages::resolve_py(const json::object& requested, WheelFetcher fetch,
+                                                        Progress progress) {
   RELAY_CO_TRY(const PyRequest called, parse_py_request(requested));
   PyRequest request = merge(py_for_all_, called);
   if (request.empty()) co_return std::optional<DepsLayer>{};
-  RELAY_CO_TRY(DepsLayer layer, co_await py_.resolve(std::move(request), std::move(fetch), std::move(progress)));
+  RELAY_CO_TRY(DepsLayer layer,
+               co_await py_.resolve(std::move(request), std::move(fetch), std::move(progress)));
   co_return std::optional<DepsLayer>(std::move(layer));
 }
 

@@ -12,7 +12,8 @@ inline io::asio::awaitable<void> report_progress(std::string phase, Progress pro
   for (auto wait = std::chrono::seconds(1);; wait = std::chrono::seconds(2)) {
     timer.expires_after(wait);
     co_await timer.async_wait(io::asio::use_awaitable);
-    progress(phase, std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin));
+    progress(phase,
+             std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin));
   }
 }
 

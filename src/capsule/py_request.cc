@@ -18,12 +18,15 @@ bool is_alnum(char c) {
 }
 
 bool consists_of(std::string_view text, std::string_view extra) {
-  return std::ranges::all_of(text, [&](char c) { return is_alnum(c) || extra.find(c) != std::string_view::npos; });
+  return std::ranges::all_of(text,
+                             [&](char c) { return is_alnum(c) || extra.find(c) != std::string_view::npos; });
 }
 
 std::size_t name_length(std::string_view text) {
   std::size_t length = 0;
-  while (length < text.size() && (is_alnum(text[length]) || std::string_view("._-").find(text[length]) != std::string_view::npos)) ++length;
+  while (length < text.size() &&
+         (is_alnum(text[length]) || std::string_view("._-").find(text[length]) != std::string_view::npos))
+    ++length;
   return length;
 }
 
@@ -79,14 +82,16 @@ std::string project_of(std::string_view requirement) {
 Result<WheelUrl> parse_wheel_url(std::string_view text) {
   const std::size_t hash = std::min(text.find('#'), text.size());
   WheelUrl wheel{.url = std::string(text.substr(0, hash))};
-  if (!wheel.url.starts_with("https://") && !wheel.url.starts_with("http://")) return fail(invalid("pip.wheelUrls: an http or https address"));
+  if (!wheel.url.starts_with("https://") && !wheel.url.starts_with("http://"))
+    return fail(invalid("pip.wheelUrls: an http or https address"));
   const std::string path = wheel.url.substr(0, wheel.url.find('?'));
   wheel.file = path.substr(path.rfind('/') + 1);
   RELAY_CHECK(parse_wheel_name(wheel.file));
   const std::string_view fragment = text.substr(hash);
   if (fragment.empty()) return wheel;
   wheel.sha256 = fragment.starts_with("#sha256=") ? std::string(fragment.substr(8)) : "";
-  if (!is_sha256(wheel.sha256)) return fail(invalid("pip.wheelUrls: after '#' only sha256=<64 hex digits> is taken"));
+  if (!is_sha256(wheel.sha256))
+    return fail(invalid("pip.wheelUrls: after '#' only sha256=<64 hex digits> is taken"));
   return wheel;
 }
 
@@ -95,7 +100,10 @@ Result<PyRequest> parse_py_request(const json::object& pip) {
   RELAY_TRY(request.requirements, strings_of(pip, "requirements"));
   for (const std::string& requirement : request.requirements)
     if (!is_requirement(requirement))
-      return fail(invalid(fmt::format("pip.requirements: {} is not a name with versions such as \"requests>=2.32\"; options, paths and addresses are not taken", json::quote(requirement))));
+      return fail(
+          invalid(fmt::format("pip.requirements: {} is not a name with versions such as \"requests>=2.32\"; "
+                              "options, paths and addresses are not taken",
+                              json::quote(requirement))));
   RELAY_TRY(const std::vector<std::string> urls, strings_of(pip, "wheelUrls"));
   for (const std::string& url : urls) {
     RELAY_TRY(WheelUrl wheel, parse_wheel_url(url));
@@ -107,7 +115,9 @@ Result<PyRequest> parse_py_request(const json::object& pip) {
 PyRequest merge(const PyRequest& configured, const PyRequest& called) {
   PyRequest merged = called;
   for (const std::string& requirement : configured.requirements)
-    if (std::ranges::find(called.requirements, project_of(requirement), [](const std::string& text) { return project_of(text); }) == called.requirements.end())
+    if (std::ranges::find(called.requirements, project_of(requirement), [](const std::string& text) {
+          return project_of(text);
+        }) == called.requirements.end())
       merged.requirements.push_back(requirement);
   for (const WheelUrl& wheel : configured.wheels)
     if (std::ranges::find(merged.wheels, wheel) == merged.wheels.end()) merged.wheels.push_back(wheel);

@@ -1,8 +1,8 @@
 // What run_py asks of pip, as a value: checked, keyed, compared. Pure.
 //
-// A requirement is a name with extras, versions and markers, and optionally the hash it must have. Options, paths and
-// addresses inside a requirement are refused: they would let a client choose where pip reads from. Wheels by address
-// are named apart (wheelUrls), and are fetched by relay's own guarded client, never by pip.
+// A requirement is a name with extras, versions and markers, and optionally the hash it must have. Options,
+// paths and addresses inside a requirement are refused: they would let a client choose where pip reads from.
+// Wheels by address are named apart (wheelUrls), and are fetched by relay's own guarded client, never by pip.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@
 namespace relay::capsule {
 
 struct WheelUrl {
-  std::string url;       // without its fragment
-  std::string file;      // "x-1.0-py3-none-any.whl"
-  std::string sha256;    // from "#sha256=...", or empty
+  std::string url;     // without its fragment
+  std::string file;    // "x-1.0-py3-none-any.whl"
+  std::string sha256;  // from "#sha256=...", or empty
 
   bool operator==(const WheelUrl&) const = default;
 };

@@ -13,9 +13,11 @@ Result<PythonPlatform> platform_of(const json::object& lock) {
   const auto python = info ? json::find_string(*info, "python") : std::nullopt;
   const auto abi = info ? json::find_string(*info, "abi_version") : std::nullopt;
   const auto platform = info ? json::find_string(*info, "platform") : std::nullopt;
-  if (!python || !abi || !platform || !platform->starts_with("emscripten_")) return fail(invalid("the Pyodide lock file lacks its 'info'"));
+  if (!python || !abi || !platform || !platform->starts_with("emscripten_"))
+    return fail(invalid("the Pyodide lock file lacks its 'info'"));
   const std::size_t minor_end = python->find('.', python->find('.') + 1);
-  return PythonPlatform{std::string(python->substr(0, minor_end)), std::string(*abi), std::string(platform->substr(11))};
+  return PythonPlatform{std::string(python->substr(0, minor_end)), std::string(*abi),
+                        std::string(platform->substr(11))};
 }
 
 LockedPackage package_of_lock(const json::object& facts) {
@@ -51,7 +53,8 @@ std::string constraints_for(const PyodideLock& lock, std::string_view mirror) {
   std::string text;
   for (const auto& [project, package] : lock.packages) {
     if (package.file.ends_with("-none-any.whl")) continue;
-    text += fmt::format("{} @ {}{}/{}#sha256={}\n", project, address ? "" : "file://", mirror, package.file, package.sha256);
+    text += fmt::format("{} @ {}{}/{}#sha256={}\n", project, address ? "" : "file://", mirror, package.file,
+                        package.sha256);
   }
   return text;
 }

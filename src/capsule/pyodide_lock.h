@@ -1,4 +1,5 @@
-// The lock file of the Pyodide distribution: which packages it has, for which interpreter, with which hashes. Pure.
+// The lock file of the Pyodide distribution: which packages it has, for which interpreter, with which hashes.
+// Pure.
 #pragma once
 
 #include <map>
@@ -21,13 +22,14 @@ struct LockedPackage {
 
 struct PyodideLock {
   PythonPlatform platform;
-  std::map<std::string, LockedPackage> packages;  // wheels only: the parts of the standard library are in the runtime
+  std::map<std::string, LockedPackage>
+      packages;  // wheels only: the parts of the standard library are in the runtime
 };
 
 Result<PyodideLock> parse_pyodide_lock(std::string_view text);
 
-/// The constraints that bind pip to the distribution: every package with compiled code, at its place in the mirror,
-/// with its hash. Pure packages stay free, so that a request for another version of one can be met.
+/// The constraints that bind pip to the distribution: every package with compiled code, at its place in the
+/// mirror, with its hash. Pure packages stay free, so that a request for another version of one can be met.
 /// `mirror` is an http(s) address or an absolute directory.
 std::string constraints_for(const PyodideLock& lock, std::string_view mirror);
 

@@ -18,26 +18,30 @@ constexpr auto kLeftoverAge = std::chrono::hours(1);
 WallTime modified(const fs::path& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return WallTime{};
-  return WallTime(std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::microseconds(status.st_mtim.tv_nsec / 1000));
+  return WallTime(std::chrono::seconds(status.st_mtim.tv_sec) +
+                  std::chrono::microseconds(status.st_mtim.tv_nsec / 1000));
 }
 
 // A file with several links counts in part for each, so that the sum is what the disk holds.
 std::uint64_t share_of(const fs::path& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
-  return static_cast<std::uint64_t>(status.st_size) / std::max<std::uint64_t>(1, status.st_nlink - (status.st_nlink > 1 ? 1 : 0));
+  return static_cast<std::uint64_t>(status.st_size) /
+         std::max<std::uint64_t>(1, status.st_nlink - (status.st_nlink > 1 ? 1 : 0));
 }
 
 std::uint64_t bytes_in(const fs::path& directory) {
   std::uint64_t total = 0;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) total += share_of(it->path());
+  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+    total += share_of(it->path());
   return total;
 }
 
 }  // namespace
 
-ShelfCut choose_cut(std::vector<ShelfEntry> entries, WallTime now, std::chrono::seconds keep_for, std::uint64_t max_bytes) {
+ShelfCut choose_cut(std::vector<ShelfEntry> entries, WallTime now, std::chrono::seconds keep_for,
+                    std::uint64_t max_bytes) {
   std::ranges::sort(entries, std::ranges::greater{}, &ShelfEntry::used);
   ShelfCut cut;
   bool full = false;

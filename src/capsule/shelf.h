@@ -1,5 +1,5 @@
-// A shelf: a directory of directories that are a cache, and which of them to throw away. Shared by the capsule store
-// and the store of resolved dependencies.
+// A shelf: a directory of directories that are a cache, and which of them to throw away. Shared by the
+// capsule store and the store of resolved dependencies.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,8 @@ struct ShelfCut {
 };
 
 /// Pure: what is older than `keep_for`, then the least recently used until the rest fits.
-ShelfCut choose_cut(std::vector<ShelfEntry> entries, WallTime now, std::chrono::seconds keep_for, std::uint64_t max_bytes);
+ShelfCut choose_cut(std::vector<ShelfEntry> entries, WallTime now, std::chrono::seconds keep_for,
+                    std::uint64_t max_bytes);
 
 /// Every directory that does not begin with '.'; the time of `stamp_file` in it says when it was used.
 Result<std::vector<ShelfEntry>> list_shelf(const std::filesystem::path& root, std::string_view stamp_file);

@@ -35,7 +35,8 @@ std::string contents(const Bio& bio) {
 }
 
 Result<void> check_kind(EVP_PKEY* key) {
-  if (!key || EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519) return fail(invalid("not an Ed25519 key in PEM form"));
+  if (!key || EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519)
+    return fail(invalid("not an Ed25519 key in PEM form"));
   return {};
 }
 
@@ -58,7 +59,8 @@ Result<PublicKey> PublicKey::from_openssl(void* evp_pkey) {
   auto* key = static_cast<EVP_PKEY*>(evp_pkey);
   PublicKey result;
   std::size_t length = result.raw_.size();
-  if (EVP_PKEY_get_raw_public_key(key, result.raw_.data(), &length) != 1) return fail(internal("cannot read a public key"));
+  if (EVP_PKEY_get_raw_public_key(key, result.raw_.data(), &length) != 1)
+    return fail(internal("cannot read a public key"));
   const Bio out(BIO_new(BIO_s_mem()));
   if (PEM_write_bio_PUBKEY(out.get(), key) != 1) return fail(internal("cannot write a public key"));
   result.pem_ = contents(out);
@@ -68,7 +70,8 @@ Result<PublicKey> PublicKey::from_openssl(void* evp_pkey) {
 }
 
 Result<PublicKey> PublicKey::parse_pem(std::string_view pem) {
-  const std::shared_ptr<void> key = own(PEM_read_bio_PUBKEY(reading(pem).get(), nullptr, no_password, nullptr));
+  const std::shared_ptr<void> key =
+      own(PEM_read_bio_PUBKEY(reading(pem).get(), nullptr, no_password, nullptr));
   RELAY_CHECK(check_kind(openssl(key)));
   return from_openssl(key.get());
 }
@@ -76,7 +79,8 @@ Result<PublicKey> PublicKey::parse_pem(std::string_view pem) {
 Result<SigningKey> SigningKey::from_openssl(std::shared_ptr<void> key) {
   std::array<unsigned char, Ed25519Signer::kSeedBytes> seed{};
   std::size_t length = seed.size();
-  if (EVP_PKEY_get_raw_private_key(openssl(key), seed.data(), &length) != 1) return fail(internal("cannot read a private key"));
+  if (EVP_PKEY_get_raw_private_key(openssl(key), seed.data(), &length) != 1)
+    return fail(internal("cannot read a private key"));
   RELAY_TRY(PublicKey public_key, PublicKey::from_openssl(key.get()));
   return SigningKey(std::move(key), Ed25519Signer(seed), std::move(public_key));
 }
@@ -90,7 +94,8 @@ Result<SigningKey> SigningKey::generate() {
 }
 
 Result<SigningKey> SigningKey::parse_pem(std::string_view pkcs8_pem) {
-  std::shared_ptr<void> key = own(PEM_read_bio_PrivateKey(reading(pkcs8_pem).get(), nullptr, no_password, nullptr));
+  std::shared_ptr<void> key =
+      own(PEM_read_bio_PrivateKey(reading(pkcs8_pem).get(), nullptr, no_password, nullptr));
   RELAY_CHECK(check_kind(openssl(key)));
   return from_openssl(std::move(key));
 }

@@ -1,9 +1,9 @@
 // Keys: how a harness knows that relay made a capsule. The only door to OpenSSL's key files.
 //
-// A key directory holds signing.key (PKCS#8 PEM, mode 0600), signing.pub (SPKI PEM) and old-<fingerprint>.pub for
-// every key that was rotated away: capsules signed by those still verify, nothing new is signed by them. The
-// private key is the truth; signing.pub is derived from it and written again when it is missing or differs.
-// Keys are immutable after loading, so that signing and verifying may happen on any thread.
+// A key directory holds signing.key (PKCS#8 PEM, mode 0600), signing.pub (SPKI PEM) and old-<fingerprint>.pub
+// for every key that was rotated away: capsules signed by those still verify, nothing new is signed by them.
+// The private key is the truth; signing.pub is derived from it and written again when it is missing or
+// differs. Keys are immutable after loading, so that signing and verifying may happen on any thread.
 #pragma once
 
 #include <filesystem>
@@ -74,8 +74,8 @@ class KeyRing {
   /// The key that a JWS header names, if the ring has it.
   [[nodiscard]] const PublicKey* find(std::string_view fingerprint) const;
 
-  /// Replaces the current key on disk and in this ring. Crash-safe: at every moment the directory holds a usable
-  /// key, and the public half of the old one is kept before the new one takes its place.
+  /// Replaces the current key on disk and in this ring. Crash-safe: at every moment the directory holds a
+  /// usable key, and the public half of the old one is kept before the new one takes its place.
   Result<void> rotate();
 
  private:
@@ -89,5 +89,6 @@ class KeyRing {
 std::string sign_jws(const SigningKey& key, std::string_view type, std::string_view payload);
 
 /// The key that signed, which is the ring's.
-Result<const PublicKey*> verify_jws(const KeyRing& keys, std::string_view type, std::string_view jws, std::string_view payload);
+Result<const PublicKey*> verify_jws(const KeyRing& keys, std::string_view type, std::string_view jws,
+                                    std::string_view payload);
 }  // namespace relay::capsule

@@ -73,7 +73,8 @@ TEST(Signing, RotatedKeysStillVerify) {
   }
   ASSERT_EQ(again->retired().size(), 1U);
   std::filesystem::remove(scratch.path() / ("old-" + again->retired()[0].fingerprint() + ".pub"));
-  EXPECT_FALSE(verify_jws(*KeyRing::open(scratch.path()), "t", old, "payload")) << "a key taken away verifies nothing";
+  EXPECT_FALSE(verify_jws(*KeyRing::open(scratch.path()), "t", old, "payload"))
+      << "a key taken away verifies nothing";
 }
 
 TEST(Signing, WritesThePemFormsThatOtherProgramsRead) {

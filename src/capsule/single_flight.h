@@ -1,6 +1,7 @@
 // SingleFlight: many ask for one thing at once, the work is done once, all get the answer. Loop thread only.
 //
-// The work runs as its own coroutine: a caller that is cancelled gives up waiting, the others still get their answer.
+// The work runs as its own coroutine: a caller that is cancelled gives up waiting, the others still get their
+// answer.
 #pragma once
 
 #include <functional>
@@ -36,7 +37,8 @@ class SingleFlight {
   };
   using Flights = std::map<std::string, std::shared_ptr<Flight>>;
 
-  static io::Task<void> fly(std::shared_ptr<Flights> flights, std::shared_ptr<Flight> flight, std::string key, std::function<io::Task<T>()> work) {
+  static io::Task<void> fly(std::shared_ptr<Flights> flights, std::shared_ptr<Flight> flight, std::string key,
+                            std::function<io::Task<T>()> work) {
     try {
       flight->result = co_await work();
     } catch (...) {

@@ -23,7 +23,8 @@ constexpr std::size_t kSoundRemembered = 8192;
 Result<Capsule> load_sound(const fs::path& directory) {
   RELAY_TRY(Capsule capsule, load_capsule(directory));
   RELAY_CHECK(check_layers(capsule.manifest, capsule.layers));
-  if (capsule.hash != directory.filename().string()) return fail(invalid("the capsule is stored under another name"));
+  if (capsule.hash != directory.filename().string())
+    return fail(invalid("the capsule is stored under another name"));
   return capsule;
 }
 
@@ -86,7 +87,8 @@ class CapsuleStore::Turn {
 CapsuleStore::CapsuleStore(fs::path root, const Clock& clock, StoreLimits limits)
     : root_(std::move(root)), clock_(clock), limits_(limits) {}
 
-Result<std::unique_ptr<CapsuleStore>> CapsuleStore::open(fs::path root, const Clock& clock, StoreLimits limits) {
+Result<std::unique_ptr<CapsuleStore>> CapsuleStore::open(fs::path root, const Clock& clock,
+                                                         StoreLimits limits) {
   RELAY_CHECK(make_directory(root / kLayers));
   std::unique_ptr<CapsuleStore> store(new CapsuleStore(std::move(root), clock, limits));
   RELAY_CHECK(store->prune());
@@ -128,7 +130,8 @@ bool CapsuleStore::is_sound(const Capsule& capsule) {
   return false;
 }
 
-Result<void> CapsuleStore::put_layer(const fs::path& directory, const Layer& layer, const std::string& bytes) {
+Result<void> CapsuleStore::put_layer(const fs::path& directory, const Layer& layer,
+                                     const std::string& bytes) {
   const fs::path target = directory / layer.path;
   if (layer.id == "code") return write_new_file(target, bytes);
   const fs::path shared = root_ / kLayers / layer.sha256;
@@ -150,7 +153,8 @@ Result<void> CapsuleStore::write(const Capsule& capsule) {
   if (done) done = sync_directory(temporary);
   const bool placed = done && ::rename(temporary.c_str(), (root_ / capsule.hash).c_str()) == 0;
   // Another process may have been first: its copy is as good as ours.
-  if (done && !placed && errno != EEXIST && errno != ENOTEMPTY) done = fail(from_errno(errno, "rename a capsule into place"));
+  if (done && !placed && errno != EEXIST && errno != ENOTEMPTY)
+    done = fail(from_errno(errno, "rename a capsule into place"));
   if (!placed) discard(temporary);
   if (!done) return done;
   {

@@ -1,13 +1,14 @@
-// CapsuleStore: capsules on disk, each in a directory named by its hash. Blocking; safe from any thread and process.
+// CapsuleStore: capsules on disk, each in a directory named by its hash. Blocking; safe from any thread and
+// process.
 //
 //   <root>/<hash>/capsule.json  main.js  fs.deps.zip      a capsule, whole or not there
-//   <root>/.layers/<sha256>                               one copy of each layer of dependencies, hard-linked above
-//   <root>/.tmp-*  .trash-*                               work in progress; swept when it is old
+//   <root>/.layers/<sha256>                               one copy of each layer of dependencies, hard-linked
+//   above <root>/.tmp-*  .trash-*                               work in progress; swept when it is old
 //
-// A capsule is written under a temporary name, synced and renamed into place, so that a crash leaves nothing half
-// made. Two writers of one hash do the work once. What was damaged since (a size or a hash differs) is noticed when it
-// is loaded or saved again, and replaced. The store is a cache: anything in it may be deleted at any time, and
-// prune() does so with what is old, then with what was used longest ago.
+// A capsule is written under a temporary name, synced and renamed into place, so that a crash leaves nothing
+// half made. Two writers of one hash do the work once. What was damaged since (a size or a hash differs) is
+// noticed when it is loaded or saved again, and replaced. The store is a cache: anything in it may be deleted
+// at any time, and prune() does so with what is old, then with what was used longest ago.
 #pragma once
 
 #include <condition_variable>
@@ -49,12 +50,14 @@ struct PruneReport {
 class CapsuleStore {
  public:
   /// Makes the directory if needed and sweeps what a crash left behind.
-  static Result<std::unique_ptr<CapsuleStore>> open(std::filesystem::path root, const Clock& clock, StoreLimits limits = {});
+  static Result<std::unique_ptr<CapsuleStore>> open(std::filesystem::path root, const Clock& clock,
+                                                    StoreLimits limits = {});
 
   /// Writes the capsule unless it is there and sound; marks it as used now.
   Result<void> save(const Capsule& capsule);
 
-  /// not_found when it is not there, or was damaged and has been removed. The signature is the caller's to verify.
+  /// not_found when it is not there, or was damaged and has been removed. The signature is the caller's to
+  /// verify.
   Result<Capsule> load(std::string_view hash);
 
   /// For GET /capsules/:hash/:file. Both names come from outside and are checked.
@@ -71,7 +74,8 @@ class CapsuleStore {
 
   Result<void> save_in_turn(const Capsule& capsule);
   Result<void> write(const Capsule& capsule);
-  Result<void> put_layer(const std::filesystem::path& directory, const Layer& layer, const std::string& bytes);
+  Result<void> put_layer(const std::filesystem::path& directory, const Layer& layer,
+                         const std::string& bytes);
   bool is_sound(const Capsule& capsule);
   void discard(const std::filesystem::path& directory);
   void mark_used(std::string_view hash);
@@ -82,8 +86,8 @@ class CapsuleStore {
 
   mutable std::mutex mutex_;
   std::condition_variable turn_ended_;
-  std::set<std::string> saving_;                        // hashes that some thread is writing
-  std::unordered_map<std::string, MonoTime> sound_;     // checked or written by us, and when last marked as used
+  std::set<std::string> saving_;                     // hashes that some thread is writing
+  std::unordered_map<std::string, MonoTime> sound_;  // checked or written by us, and when last marked as used
   std::uint64_t written_ = 0;
   std::uint64_t bytes_since_prune_ = 0;
 };

@@ -26,7 +26,9 @@ class Store : public ::testing::Test {
   std::shared_ptr<const KeyRing> keys = std::make_shared<const KeyRing>(*KeyRing::in_memory());
   CapsuleBuilder builder{keys, {}};
 
-  std::unique_ptr<CapsuleStore> open(StoreLimits limits = {}) { return *CapsuleStore::open(root, clock, limits); }
+  std::unique_ptr<CapsuleStore> open(StoreLimits limits = {}) {
+    return *CapsuleStore::open(root, clock, limits);
+  }
   Capsule plain(std::string code) { return *builder.build({.code = std::move(code)}); }
   Capsule with_deps(std::string code, const std::string& deps = "deps bytes") {
     const auto zip = std::make_shared<const std::string>(deps);
@@ -200,7 +202,8 @@ TEST_F(Store, ARotatedKeyReplacesTheSignature) {
 
 TEST(Shelf, ChoosesByAgeThenByUse) {
   const WallTime now{1000h};
-  const auto cut = choose_cut({{"a", now - 1h, 10}, {"b", now - 2h, 10}, {"c", now - 3h, 10}, {"d", now - 99h, 1}}, now, 50h, 20);
+  const auto cut = choose_cut(
+      {{"a", now - 1h, 10}, {"b", now - 2h, 10}, {"c", now - 3h, 10}, {"d", now - 99h, 1}}, now, 50h, 20);
   EXPECT_EQ(cut.kept, 2U);
   EXPECT_EQ(cut.bytes_kept, 20U);
   ASSERT_EQ(cut.removed.size(), 2U);

@@ -37,7 +37,8 @@ struct ToolOutcome {
   std::string err;  // the last bytes of it: that is where tools say what is wrong
 };
 
-/// Fails when the program cannot be started (dependency, with its name) or takes too long; a bad exit is an outcome.
+/// Fails when the program cannot be started (dependency, with its name) or takes too long; a bad exit is an
+/// outcome.
 io::Task<ToolOutcome> run_tool(ToolCall call, Progress progress);
 
 /// Calls progress while the task runs, as run_tool does.

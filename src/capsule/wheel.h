@@ -1,4 +1,5 @@
-// Wheels: what their names say, whether a guest can use them, and their files as they lie in site-packages. Pure.
+// Wheels: what their names say, whether a guest can use them, and their files as they lie in site-packages.
+// Pure.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Wheels made by a test, and a small package index on loopback that serves them: a simple index (PEP 503) as files,
-// with python3's own file server in front.
+// Wheels made by a test, and a small package index on loopback that serves them: a simple index (PEP 503) as
+// files, with python3's own file server in front.
 #pragma once
 
 #include <filesystem>
@@ -15,19 +15,28 @@
 namespace relay::capsule {
 
 /// A wheel with one module and metadata that may require others.
-inline std::string make_wheel(const std::string& project, const std::string& version, const std::string& code, const std::vector<std::string>& needs = {}) {
+inline std::string make_wheel(const std::string& project, const std::string& version, const std::string& code,
+                              const std::vector<std::string>& needs = {}) {
   const std::string info = fmt::format("{}-{}.dist-info", project, version);
   std::string metadata = fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\n", project, version);
   for (const std::string& need : needs) metadata += fmt::format("Requires-Dist: {}\n", need);
-  return *write_zip({{project + "/__init__.py", code}, {info + "/METADATA", metadata},
-                     {info + "/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}, {info + "/RECORD", ""}}, ZipMethod::deflate);
+  return *write_zip(
+      {{project + "/__init__.py", code},
+       {info + "/METADATA", metadata},
+       {info + "/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+       {info + "/RECORD", ""}},
+      ZipMethod::deflate);
 }
 
 class IndexFixture : public LoopFixture {
  protected:
   void SetUp() override {
-    io::ChildSpec spec{.program = "python3", .args = {"-u", "-m", "http.server", "--bind", "127.0.0.1", "0"}, .environment = {{"PATH", std::getenv("PATH")}, {"HOME", "/nonexistent"}},
-                       .directory = scratch.path().string(), .in = io::Stdio::null, .err = io::Stdio::null};
+    io::ChildSpec spec{.program = "python3",
+                       .args = {"-u", "-m", "http.server", "--bind", "127.0.0.1", "0"},
+                       .environment = {{"PATH", std::getenv("PATH")}, {"HOME", "/nonexistent"}},
+                       .directory = scratch.path().string(),
+                       .in = io::Stdio::null,
+                       .err = io::Stdio::null};
     auto started = io::Child::spawn(loop.get_executor(), spec);
     if (!started) GTEST_SKIP() << "python3 is not installed";
     server.emplace(std::move(*started));
@@ -45,7 +54,8 @@ class IndexFixture : public LoopFixture {
     const std::filesystem::path page = scratch.path() / "simple" / project / "index.html";
     std::filesystem::create_directories(page.parent_path());
     std::ofstream(page.parent_path() / file) << bytes;
-    std::ofstream(page, std::ios::app) << fmt::format("<a href=\"{0}#sha256={1}\">{0}</a>\n", file, sha256_hex(bytes));
+    std::ofstream(page, std::ios::app)
+        << fmt::format("<a href=\"{0}#sha256={1}\">{0}</a>\n", file, sha256_hex(bytes));
   }
   std::string address(const std::string& path) { return fmt::format("http://127.0.0.1:{}/{}", port, path); }
 

@@ -1,10 +1,11 @@
 // Zip archives: a writer whose bytes depend on nothing but its input, and a reader that trusts nothing.
 //
-// The writer sorts names, fixes time stamps and modes, and stores or deflates: equal files give equal archives, which
-// is what makes a layer's hash its name. The reader works on an archive in memory and refuses, before it unpacks a
-// byte: names that leave the tree, names that occur twice or lie below a file, symbolic links and devices, encrypted
-// or multi-disk or Zip64 archives, entries that overlap each other or the directory, and sizes over the limits.
-// Unpacking stops at the promised size, and the checksum must match. Both are pure and may run on any thread.
+// The writer sorts names, fixes time stamps and modes, and stores or deflates: equal files give equal
+// archives, which is what makes a layer's hash its name. The reader works on an archive in memory and
+// refuses, before it unpacks a byte: names that leave the tree, names that occur twice or lie below a file,
+// symbolic links and devices, encrypted or multi-disk or Zip64 archives, entries that overlap each other or
+// the directory, and sizes over the limits. Unpacking stops at the promised size, and the checksum must
+// match. Both are pure and may run on any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ using ZipFiles = std::map<std::string, std::string>;
 
 Result<std::string> write_zip(const ZipFiles& files, ZipMethod method);
 
-/// Relative, '/'-separated, valid UTF-8, no empty, "." or ".." component, no backslash, no NUL, no drive letter.
+/// Relative, '/'-separated, valid UTF-8, no empty, "." or ".." component, no backslash, no NUL, no drive
+/// letter.
 bool is_zip_name(std::string_view name);
 
 struct ZipLimits {

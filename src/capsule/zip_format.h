@@ -24,7 +24,8 @@ inline constexpr std::uint16_t kFixedDate = 0x0021;  // 1 January 1980, the firs
 inline constexpr std::uint32_t kFixedMode = 0100644U << 16;
 
 inline std::uint16_t u16(std::string_view bytes, std::size_t at) {
-  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[at]) | static_cast<unsigned char>(bytes[at + 1]) << 8);
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[at]) |
+                                    static_cast<unsigned char>(bytes[at + 1]) << 8);
 }
 inline std::uint32_t u32(std::string_view bytes, std::size_t at) {
   return static_cast<std::uint32_t>(u16(bytes, at)) | static_cast<std::uint32_t>(u16(bytes, at + 2)) << 16;

@@ -29,7 +29,8 @@ struct Directory {
 // The end record is the last one whose comment reaches exactly to the end of the archive.
 std::optional<std::size_t> find_end(std::string_view archive) {
   if (archive.size() < kEndBytes) return std::nullopt;
-  const std::size_t lowest = archive.size() > kEndBytes + kCommentBytes ? archive.size() - kEndBytes - kCommentBytes : 0;
+  const std::size_t lowest =
+      archive.size() > kEndBytes + kCommentBytes ? archive.size() - kEndBytes - kCommentBytes : 0;
   for (std::size_t at = archive.size() - kEndBytes + 1; at-- > lowest;)
     if (u32(archive, at) == kEndMagic && at + kEndBytes + u16(archive, at + 20) == archive.size()) return at;
   return std::nullopt;
@@ -39,16 +40,20 @@ Result<Directory> open_directory(std::string_view archive, const ZipLimits& limi
   const auto end = find_end(archive);
   if (!end) return fail(refused("it has no end record"));
   const Directory directory{u32(archive, *end + 16), u32(archive, *end + 12), u16(archive, *end + 10), *end};
-  if (u32(archive, *end + 4) != 0 || u16(archive, *end + 8) != directory.entries) return fail(refused("it spans several disks"));
+  if (u32(archive, *end + 4) != 0 || u16(archive, *end + 8) != directory.entries)
+    return fail(refused("it spans several disks"));
   if (directory.at == 0xffffffff || directory.entries == 0xffff) return fail(refused("it uses Zip64"));
-  if (directory.at > *end || directory.bytes != *end - directory.at) return fail(refused("its directory is not where it says"));
+  if (directory.at > *end || directory.bytes != *end - directory.at)
+    return fail(refused("its directory is not where it says"));
   if (directory.entries > limits.entries)
-    return fail(too_large(fmt::format("refused archive: {} entries, the limit is {}", directory.entries, limits.entries)));
+    return fail(too_large(
+        fmt::format("refused archive: {} entries, the limit is {}", directory.entries, limits.entries)));
   return directory;
 }
 
 Result<void> check_attributes(std::string_view central, std::string_view name) {
-  if (u16(central, 8) & kEncryptedFlag) return fail(refused(fmt::format("{} is encrypted", json::quote(name))));
+  if (u16(central, 8) & kEncryptedFlag)
+    return fail(refused(fmt::format("{} is encrypted", json::quote(name))));
   if (u16(central, 4) >> 8 != 3) return {};  // only Unix archives carry a file type
   const std::uint32_t type = u32(central, 38) >> 16 & kTypeMask;
   if (type == 0 || type == kRegular || type == kDirectory) return {};
@@ -59,12 +64,15 @@ Result<ZipMethod> method_of(std::string_view central, std::string_view name) {
   switch (u16(central, 10)) {
     case kStored: return ZipMethod::store;
     case kDeflated: return ZipMethod::deflate;
-    default: return fail(refused(fmt::format("{} is packed in a way that is not supported", json::quote(name))));
+    default:
+      return fail(refused(fmt::format("{} is packed in a way that is not supported", json::quote(name))));
   }
 }
 
-// The local header must name the same file; its sizes are not used, because streamed archives leave them empty.
-Result<std::size_t> find_data(std::string_view archive, std::size_t local, std::string_view name, std::size_t directory_at) {
+// The local header must name the same file; its sizes are not used, because streamed archives leave them
+// empty.
+Result<std::size_t> find_data(std::string_view archive, std::size_t local, std::string_view name,
+                              std::size_t directory_at) {
   if (local > directory_at || directory_at - local < kLocalBytes || u32(archive, local) != kLocalMagic)
     return fail(refused(fmt::format("{} has no local header", json::quote(name))));
   const std::size_t name_bytes = u16(archive, local + 26);
@@ -91,7 +99,9 @@ struct Walk {
 
 Result<void> check_name(Walk& walk, std::string_view name, bool is_directory) {
   const std::string_view plain = is_directory ? name.substr(0, name.size() - 1) : name;
-  if (!is_zip_name(plain)) return fail(refused(fmt::format("the name {} leaves the tree or is malformed", json::quote(to_valid_utf8(name)))));
+  if (!is_zip_name(plain))
+    return fail(refused(
+        fmt::format("the name {} leaves the tree or is malformed", json::quote(to_valid_utf8(name)))));
   if (!is_directory && !walk.names.emplace(plain).second)
     return fail(refused(fmt::format("{} occurs twice", json::quote(name))));
   return {};
@@ -101,16 +111,22 @@ Result<void> add_entry(Walk& walk, std::string_view central, std::string_view na
   const bool is_directory = name.ends_with('/');
   RELAY_CHECK(check_name(walk, name, is_directory));
   RELAY_CHECK(check_attributes(central, name));
-  ZipEntry entry{.name = std::string(name), .packed_bytes = u32(central, 20), .bytes = u32(central, 24), .crc = u32(central, 16)};
+  ZipEntry entry{.name = std::string(name),
+                 .packed_bytes = u32(central, 20),
+                 .bytes = u32(central, 24),
+                 .crc = u32(central, 16)};
   RELAY_TRY(entry.method, method_of(central, name));
   const std::size_t local = u32(central, 42);
   RELAY_TRY(entry.data_at, find_data(walk.archive, local, name, walk.directory.at));
-  if (entry.packed_bytes > walk.directory.at - entry.data_at) return fail(refused(fmt::format("{} reaches into the directory", json::quote(name))));
-  if (entry.method == ZipMethod::store && entry.packed_bytes != entry.bytes) return fail(refused("a stored entry with two sizes"));
+  if (entry.packed_bytes > walk.directory.at - entry.data_at)
+    return fail(refused(fmt::format("{} reaches into the directory", json::quote(name))));
+  if (entry.method == ZipMethod::store && entry.packed_bytes != entry.bytes)
+    return fail(refused("a stored entry with two sizes"));
   if (is_directory && entry.bytes != 0) return fail(refused("a directory with content"));
   walk.total += entry.bytes;
   if (walk.total > walk.limits.unpacked_bytes)
-    return fail(too_large(fmt::format("refused archive: it unpacks to more than {} bytes", walk.limits.unpacked_bytes)));
+    return fail(too_large(
+        fmt::format("refused archive: it unpacks to more than {} bytes", walk.limits.unpacked_bytes)));
   walk.spans.push_back({local, entry.data_at + entry.packed_bytes});
   if (!is_directory) walk.entries.push_back(std::move(entry));
   return {};
@@ -120,7 +136,8 @@ Result<void> walk_directory(Walk& walk) {
   for (std::size_t i = 0; i < walk.directory.entries; ++i) {
     const std::size_t left = walk.directory.end_at - walk.at;
     const std::string_view central = walk.archive.substr(walk.at, left);
-    if (left < kCentralBytes || u32(central, 0) != kCentralMagic) return fail(refused("its directory is broken"));
+    if (left < kCentralBytes || u32(central, 0) != kCentralMagic)
+      return fail(refused("its directory is broken"));
     const std::size_t name_bytes = u16(central, 28);
     const std::size_t record = kCentralBytes + name_bytes + u16(central, 30) + u16(central, 32);
     if (record > left) return fail(refused("its directory is broken"));
@@ -142,7 +159,8 @@ Result<void> check_overlap(std::vector<Span>& spans) {
 Result<void> check_tree(const std::set<std::string>& names) {
   for (const std::string& name : names)
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
-      if (names.contains(name.substr(0, slash))) return fail(refused(fmt::format("{} lies below a file", json::quote(name))));
+      if (names.contains(name.substr(0, slash)))
+        return fail(refused(fmt::format("{} lies below a file", json::quote(name))));
   return {};
 }
 
@@ -184,9 +202,11 @@ const ZipEntry* ZipReader::find(std::string_view name) const {
 
 Result<std::string> ZipReader::read(const ZipEntry& entry) const {
   const std::string_view packed = archive_.substr(entry.data_at, entry.packed_bytes);
-  Result<std::string> bytes = entry.method == ZipMethod::store ? Result<std::string>(packed) : inflated(packed, entry.bytes);
+  Result<std::string> bytes =
+      entry.method == ZipMethod::store ? Result<std::string>(packed) : inflated(packed, entry.bytes);
   if (!bytes) return bytes;
-  const auto crc = ::crc32(0, reinterpret_cast<const Bytef*>(bytes->data()), static_cast<uInt>(bytes->size()));
+  const auto crc =
+      ::crc32(0, reinterpret_cast<const Bytef*>(bytes->data()), static_cast<uInt>(bytes->size()));
   if (crc != entry.crc) return fail(refused(fmt::format("{} has a wrong checksum", json::quote(entry.name))));
   return bytes;
 }

@@ -33,7 +33,8 @@ void poke32(std::string& zip, std::size_t at, std::uint32_t value) {
 }
 std::string renamed(std::string from, std::string to) {
   std::string zip = *write_zip({{from, "x"}}, ZipMethod::store);
-  for (std::size_t at = zip.find(from); at != std::string::npos; at = zip.find(from, at + 1)) zip.replace(at, from.size(), to);
+  for (std::size_t at = zip.find(from); at != std::string::npos; at = zip.find(from, at + 1))
+    zip.replace(at, from.size(), to);
   return zip;
 }
 std::string why(const std::string& zip, const ZipLimits& limits = {}) {
@@ -59,7 +60,8 @@ TEST(Zip, EqualFilesGiveEqualBytes) {
   ZipFiles other;
   for (auto it = kFiles.rbegin(); it != kFiles.rend(); ++it) other.insert(*it);
   EXPECT_EQ(*write_zip(other, ZipMethod::deflate), sample(ZipMethod::deflate));
-  EXPECT_EQ(write_zip({{"a", "b"}}, ZipMethod::store)->size(), 30U + 1 + 1 + 46 + 1 + 22) << "no extra field, no time";
+  EXPECT_EQ(write_zip({{"a", "b"}}, ZipMethod::store)->size(), 30U + 1 + 1 + 46 + 1 + 22)
+      << "no extra field, no time";
 }
 
 TEST(Zip, TheWriterRefusesNamesThatLeaveTheTree) {
@@ -127,7 +129,8 @@ TEST(Zip, AbsurdSizesAndOffsetsAreRefused) {
 
 TEST(Zip, AFileCannotBeADirectoryToo) {
   std::string zip = *write_zip({{"a", "1"}, {"bxc", "2"}}, ZipMethod::store);
-  for (std::size_t at = zip.find("bxc"); at != std::string::npos; at = zip.find("bxc", at + 1)) zip.replace(at, 3, "a/c");
+  for (std::size_t at = zip.find("bxc"); at != std::string::npos; at = zip.find("bxc", at + 1))
+    zip.replace(at, 3, "a/c");
   EXPECT_NE(why(zip).find("below a file"), std::string::npos);
 }
 

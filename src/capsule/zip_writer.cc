@@ -18,7 +18,8 @@ struct Packed {
 };
 
 std::uint32_t crc_of(std::string_view bytes) {
-  return static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+  return static_cast<std::uint32_t>(
+      ::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
 std::string deflated(std::string_view bytes) {
@@ -48,7 +49,8 @@ std::string_view data_of(const Packed& packed, std::string_view bytes) {
   return packed.method == kDeflated ? std::string_view(packed.data) : bytes;
 }
 
-void put_shared_fields(std::string& out, std::string_view name, const Packed& packed, std::size_t packed_bytes) {
+void put_shared_fields(std::string& out, std::string_view name, const Packed& packed,
+                       std::size_t packed_bytes) {
   put16(out, kUtf8Flag);
   put16(out, packed.method);
   put16(out, 0);
@@ -67,7 +69,8 @@ void put_local(std::string& out, std::string_view name, const Packed& packed, st
   out.append(name).append(data);
 }
 
-void put_central(std::string& out, std::string_view name, const Packed& packed, std::size_t packed_bytes, std::size_t offset) {
+void put_central(std::string& out, std::string_view name, const Packed& packed, std::size_t packed_bytes,
+                 std::size_t offset) {
   put32(out, kCentralMagic);
   put16(out, kMadeOnUnix);
   put16(out, kVersion);
@@ -92,14 +95,17 @@ void put_end(std::string& out, std::size_t entries, std::size_t directory_bytes,
 
 Result<void> check_files(const ZipFiles& files) {
   if (files.size() > limits::kZipEntries)
-    return fail(too_large(fmt::format("{} files in one layer, the limit is {}", files.size(), limits::kZipEntries)));
+    return fail(
+        too_large(fmt::format("{} files in one layer, the limit is {}", files.size(), limits::kZipEntries)));
   std::uint64_t total = 0;
   for (const auto& [name, bytes] : files) {
-    if (!is_zip_name(name)) return fail(invalid(fmt::format("not a name for a file in an archive: {}", json::quote(name))));
+    if (!is_zip_name(name))
+      return fail(invalid(fmt::format("not a name for a file in an archive: {}", json::quote(name))));
     total += bytes.size();
   }
   if (total > limits::kZipUnpackedBytes)
-    return fail(too_large(fmt::format("{} bytes in one layer, the limit is {}", total, limits::kZipUnpackedBytes)));
+    return fail(
+        too_large(fmt::format("{} bytes in one layer, the limit is {}", total, limits::kZipUnpackedBytes)));
   return {};
 }
 

@@ -13,9 +13,10 @@ namespace relay::codemode {
 namespace {
 
 constexpr std::array<std::string_view, 35> kPythonKeywords{
-    "False", "None",   "True",  "and",    "as",   "assert", "async",  "await",    "break",  "class", "continue", "def",
-    "del",   "elif",   "else",  "except", "finally", "for", "from",   "global",   "if",     "import", "in",      "is",
-    "lambda", "nonlocal", "not", "or",    "pass", "raise",  "return", "try",      "while",  "with",  "yield"};
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -45,8 +46,10 @@ bool is_identifier(std::string_view word) {
 std::string alias_of(std::string_view name) {
   std::string alias;
   for (const char c : to_lower_ascii(name)) {
-    if (is_letter_or_digit(c)) alias += c;
-    else if (!alias.empty() && alias.back() != '_') alias += '_';
+    if (is_letter_or_digit(c))
+      alias += c;
+    else if (!alias.empty() && alias.back() != '_')
+      alias += '_';
   }
   while (!alias.empty() && alias.back() == '_') alias.pop_back();
   if (alias.empty()) return "server";
@@ -70,7 +73,8 @@ std::string free_alias(std::string_view name, std::set<std::string, std::less<>>
 }
 
 std::string free_tool_alias(std::string_view name, std::set<std::string, std::less<>>& taken) {
-  const bool usable = is_identifier(name) && !is_python_keyword(name) && name.size() <= limits::kToolNameBytes;
+  const bool usable =
+      is_identifier(name) && !is_python_keyword(name) && name.size() <= limits::kToolNameBytes;
   return made_free(usable ? std::string(name) : alias_of(name), taken);
 }
 
@@ -81,12 +85,14 @@ std::string plain_spelling(std::string_view name) {
   return plain;
 }
 
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names, std::size_t max_count) {
+std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names,
+                                 std::size_t max_count) {
   constexpr std::size_t kComparedBytes = 64;  // of a name that a guest made up
   const std::string plain = plain_spelling(wanted.substr(0, kComparedBytes));
   std::vector<std::pair<std::size_t, std::string>> scored;
   for (const std::string& name : names) {
-    const std::size_t away = distance(plain, plain_spelling(std::string_view(name).substr(0, kComparedBytes)));
+    const std::size_t away =
+        distance(plain, plain_spelling(std::string_view(name).substr(0, kComparedBytes)));
     if (away <= std::max<std::size_t>(2, plain.size() / 3)) scored.emplace_back(away, name);
   }
   std::ranges::sort(scored);

@@ -1,4 +1,5 @@
-// Aliases: the identifier under which code reaches a server or a tool, and the comparison that forgives a spelling.
+// Aliases: the identifier under which code reaches a server or a tool, and the comparison that forgives a
+// spelling.
 //
 //   "My-Server" -> my_server    "3d" -> _3d    "class" -> class_    a second "my server" -> my_server_2
 #pragma once
@@ -10,7 +11,8 @@
 
 namespace relay::codemode {
 
-/// Lower case, everything but letters and digits becomes "_", a leading digit gets a "_", a Python keyword gets one at its end.
+/// Lower case, everything but letters and digits becomes "_", a leading digit gets a "_", a Python keyword
+/// gets one at its end.
 std::string alias_of(std::string_view name);
 /// The same with "_2", "_3" behind it when it is taken; notes it as taken.
 std::string free_alias(std::string_view name, std::set<std::string, std::less<>>& taken);
@@ -26,6 +28,7 @@ bool is_python_keyword(std::string_view word);
 bool is_identifier(std::string_view word);
 
 /// The names most like `wanted`, best first: for "did you mean".
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names, std::size_t max_count = 3);
+std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names,
+                                 std::size_t max_count = 3);
 
 }  // namespace relay::codemode

@@ -7,8 +7,10 @@ namespace {
 
 TEST(Alias, FollowsTheRules) {
   const std::pair<std::string_view, std::string_view> table[] = {
-      {"github", "github"},     {"My-Server", "my_server"}, {"a.b c", "a_b_c"},  {"3d", "_3d"},       {"class", "class_"}, {"--x--", "x"},
-      {"", "server"},           {"日本", "server"},         {"async", "async_"}, {"a__b", "a_b"},     {"NONE", "none"},    {"import;os", "import_os"},
+      {"github", "github"}, {"My-Server", "my_server"}, {"a.b c", "a_b_c"},
+      {"3d", "_3d"},        {"class", "class_"},        {"--x--", "x"},
+      {"", "server"},       {"日本", "server"},         {"async", "async_"},
+      {"a__b", "a_b"},      {"NONE", "none"},           {"import;os", "import_os"},
   };
   for (const auto& [name, alias] : table) EXPECT_EQ(alias_of(name), alias) << name;
 }

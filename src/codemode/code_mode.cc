@@ -12,16 +12,18 @@ namespace {
 constexpr auto kWritePause = std::chrono::seconds(1);  // changes come in groups: one file for all of them
 
 // Files that people look at; a disk that refuses them costs nothing else.
-void write_declarations(const std::filesystem::path& state, const std::vector<std::shared_ptr<const Handbook>>& books, LearnedTypes& learned) {
+void write_declarations(const std::filesystem::path& state,
+                        const std::vector<std::shared_ptr<const Handbook>>& books, LearnedTypes& learned) {
   for (const auto& book : books)
-    static_cast<void>(upstream::replace_file(state / (directory_of(book->server, book->alias) + ".d.ts"), typescript_index(*book, learned)));
+    static_cast<void>(upstream::replace_file(state / (directory_of(book->server, book->alias) + ".d.ts"),
+                                             typescript_index(*book, learned)));
   static_cast<void>(learned.save());
 }
 
 }  // namespace
 
-CodeMode::CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, io::ThreadPool& pool, RandomSource& random,
-                   CodeModeOptions options)
+CodeMode::CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+                   io::ThreadPool& pool, RandomSource& random, CodeModeOptions options)
     : executor_(executor),
       fleet_(fleet),
       pool_(pool),
@@ -32,7 +34,8 @@ CodeMode::CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::Guar
       tokens_(random),
       endpoint_(tokens_) {
   OnLearned on_learned = [this](const std::string& server) { learned_of(server); };
-  world_ = std::shared_ptr<const RunWorld>(new RunWorld{books_, backend, *learned_, std::move(on_learned), options_.require_servers});
+  world_ = std::shared_ptr<const RunWorld>(
+      new RunWorld{books_, backend, *learned_, std::move(on_learned), options_.require_servers});
   fleet_.add_observer(this);
 }
 
@@ -41,7 +44,8 @@ CodeMode::~CodeMode() {
   stop_.cancel();
 }
 
-Result<std::shared_ptr<RunServers>> CodeMode::open_run(mcp::Context& context, std::string run, const std::optional<std::vector<std::string>>& named) {
+Result<std::shared_ptr<RunServers>> CodeMode::open_run(mcp::Context& context, std::string run,
+                                                       const std::optional<std::vector<std::string>>& named) {
   return RunServers::open(world_, context, std::move(run), named);
 }
 

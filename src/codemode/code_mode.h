@@ -1,5 +1,6 @@
-// CodeMode: upstream servers for programs. What app/ builds once: it opens the servers for each run, shows them as files, keeps what is
-// known of them on disk, and answers calls over HTTP. Loop thread only, except for files().
+// CodeMode: upstream servers for programs. What app/ builds once: it opens the servers for each run, shows
+// them as files, keeps what is known of them on disk, and answers calls over HTTP. Loop thread only, except
+// for files().
 #pragma once
 
 #include <filesystem>
@@ -26,13 +27,15 @@ struct CodeModeOptions {
 class CodeMode final : public upstream::FleetObserver {
  public:
   /// All must outlive it.
-  CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, io::ThreadPool& pool, RandomSource& random, CodeModeOptions options);
+  CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+           io::ThreadPool& pool, RandomSource& random, CodeModeOptions options);
   ~CodeMode() override;
   CodeMode(const CodeMode&) = delete;
   CodeMode& operator=(const CodeMode&) = delete;
 
   /// The servers of one run: see RunServers::open.
-  Result<std::shared_ptr<RunServers>> open_run(mcp::Context& context, std::string run, const std::optional<std::vector<std::string>>& named);
+  Result<std::shared_ptr<RunServers>> open_run(mcp::Context& context, std::string run,
+                                               const std::optional<std::vector<std::string>>& named);
 
   /// What /mcps is.
   [[nodiscard]] std::shared_ptr<vfs::SyntheticDir> files() const { return files_; }

@@ -15,7 +15,8 @@ std::string parameter_words(const json::value& schema) {
   for (const auto& property : properties ? *properties : json::object()) {
     words.append(property.key()).push_back(' ');
     const json::object* member = property.value().if_object();
-    if (const auto text = member ? json::find_string(*member, "description") : std::nullopt) words.append(text->substr(0, 200)).push_back(' ');
+    if (const auto text = member ? json::find_string(*member, "description") : std::nullopt)
+      words.append(text->substr(0, 200)).push_back(' ');
     if (words.size() > limits::kStubTextBytes) break;
   }
   return words;
@@ -34,7 +35,8 @@ ToolDoc make_doc(const protocol::Tool& tool, std::string alias) {
 }
 
 // A spelling that means two tools means none.
-void note_spelling(Handbook& book, const std::string& spelling, std::size_t tool, std::set<std::string>& ambiguous) {
+void note_spelling(Handbook& book, const std::string& spelling, std::size_t tool,
+                   std::set<std::string>& ambiguous) {
   const auto [known, is_new] = book.by_spelling.emplace(spelling, tool);
   if (is_new || known->second == tool) return;
   ambiguous.insert(spelling);
@@ -56,11 +58,14 @@ std::vector<std::string> Handbook::tool_names() const {
   return names;
 }
 
-std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, std::string alias, const upstream::Offer& offer) {
+std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, std::string alias,
+                                              const upstream::Offer& offer) {
   auto book = std::make_shared<Handbook>();
   book->server = spec.name;
   book->alias = std::move(alias);
-  book->description = !spec.description.empty() ? spec.description : std::string(json::find_string(offer.server, "description").value_or(""));
+  book->description = !spec.description.empty()
+                          ? spec.description
+                          : std::string(json::find_string(offer.server, "description").value_or(""));
   book->instructions = offer.instructions;
   std::set<std::string, std::less<>> taken;
   std::set<std::string> ambiguous;

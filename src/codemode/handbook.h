@@ -1,7 +1,8 @@
-// Handbook: what one server offers, as a plain value for readers: no connection behind it, safe to share between threads.
+// Handbook: what one server offers, as a plain value for readers: no connection behind it, safe to share
+// between threads.
 //
-// It is made of an Offer, once per Offer, on the loop; programs ask it what there is (search, describe, tools), and files under /mcps
-// and .relay/mcp are written from it (handbook_files.h).
+// It is made of an Offer, once per Offer, on the loop; programs ask it what there is (search, describe,
+// tools), and files under /mcps and .relay/mcp are written from it (handbook_files.h).
 #pragma once
 
 #include <map>
@@ -35,19 +36,21 @@ struct Handbook {
   std::string description;   // what the configuration says of the server, else what it says of itself
   std::string instructions;  // the server's own advice
   std::vector<ToolDoc> tools;
-  WordIndex words;           // numbered as tools
-  std::map<std::string, std::size_t, std::less<>> by_name, by_spelling;  // exact names; and spellings that mean exactly one tool
+  WordIndex words;  // numbered as tools
+  std::map<std::string, std::size_t, std::less<>> by_name,
+      by_spelling;  // exact names; and spellings that mean exactly one tool
 
   /// By its name, its alias, or any spelling that means exactly one tool.
   [[nodiscard]] const ToolDoc* find(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> tool_names() const;
 };
 
-std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, std::string alias, const upstream::Offer& offer);
+std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, std::string alias,
+                                              const upstream::Offer& offer);
 
 /// The output type to show: declared, learned, or unknown.
 struct OutputDoc {
-  std::string schema;        // JSON text; empty: unknown
+  std::string schema;            // JSON text; empty: unknown
   std::size_t learned_from = 0;  // results seen; 0: declared
 };
 OutputDoc output_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned);

@@ -1,5 +1,5 @@
-// A Handbook as files: README.md, index.d.ts, <tool>.d.ts, stubs.pyi, <tool>.pyi. Each is bounded, and nothing that a server says can
-// get out of the comment or the literal it stands in. Pure.
+// A Handbook as files: README.md, index.d.ts, <tool>.d.ts, stubs.pyi, <tool>.pyi. Each is bounded, and
+// nothing that a server says can get out of the comment or the literal it stands in. Pure.
 #pragma once
 
 #include <memory>

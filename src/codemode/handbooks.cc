@@ -34,9 +34,11 @@ std::vector<CodeServer> Handbooks::servers() const {
   return out;
 }
 
-Handbooks::Shelf& Handbooks::shelf_for(const CodeServer& server, std::shared_ptr<const upstream::Offer> offer) {
+Handbooks::Shelf& Handbooks::shelf_for(const CodeServer& server,
+                                       std::shared_ptr<const upstream::Offer> offer) {
   Shelf& shelf = shelves_[server.name()];
-  const bool same = shelf.offer == offer && shelf.upstream == server.upstream && shelf.book && shelf.book->alias == server.alias;
+  const bool same = shelf.offer == offer && shelf.upstream == server.upstream && shelf.book &&
+                    shelf.book->alias == server.alias;
   if (same) return shelf;
   shelf = {server.upstream, offer, make_handbook(server.upstream->spec(), server.alias, *offer), {}};
   return shelf;
@@ -57,16 +59,20 @@ io::Task<std::shared_ptr<const Handbook>> Handbooks::ask(CodeServer server) {
   co_return shelf_for(server, std::move(offer)).book;
 }
 
-io::Task<std::vector<std::shared_ptr<const Handbook>>> Handbooks::open_all(std::vector<CodeServer> servers, std::chrono::milliseconds wait) {
+io::Task<std::vector<std::shared_ptr<const Handbook>>> Handbooks::open_all(std::vector<CodeServer> servers,
+                                                                           std::chrono::milliseconds wait) {
   auto round = std::make_shared<Round>(executor_, servers.size());
   // Each question goes on when the asker does not wait any longer: its answer is there for the next one.
-  auto ask = [](Handbooks& self, std::shared_ptr<Round> shared, CodeServer server, std::size_t place) -> io::Task<void> {
+  auto ask = [](Handbooks& self, std::shared_ptr<Round> shared, CodeServer server,
+                std::size_t place) -> io::Task<void> {
     if (auto book = co_await self.open(std::move(server))) shared->books[place] = *std::move(book);
     if (--shared->open == 0) shared->answered.set();
     co_return Result<void>{};
   };
-  for (std::size_t i = 0; i < servers.size(); ++i) io::spawn(executor_, ask(*this, round, servers[i], i), "offer");
-  if (round->open > 0) RELAY_CO_CHECK(co_await round->answered.wait_until(std::chrono::steady_clock::now() + wait));
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    io::spawn(executor_, ask(*this, round, servers[i], i), "offer");
+  if (round->open > 0)
+    RELAY_CO_CHECK(co_await round->answered.wait_until(std::chrono::steady_clock::now() + wait));
   for (std::size_t i = 0; i < servers.size(); ++i)
     if (!round->books[i]) round->books[i] = find_known(servers[i]);
   co_return round->books;
@@ -81,8 +87,10 @@ Handbooks::EntryPtr Handbooks::find_entry(const CodeServer& server, const ToolDo
   if (!offered) return entry;
   protocol::Tool plain = *offered;
   // A program waits for its answer in any case: what need not be a task is quicker without.
-  if (plain.task_support == protocol::TaskSupport::optional) plain.task_support = protocol::TaskSupport::forbidden;
-  entry = gateway::guard_tool(server.upstream, plain, fmt::format("{}__{}", server.name(), tool.name), limits::kInnerResultBytes);
+  if (plain.task_support == protocol::TaskSupport::optional)
+    plain.task_support = protocol::TaskSupport::forbidden;
+  entry = gateway::guard_tool(server.upstream, plain, fmt::format("{}__{}", server.name(), tool.name),
+                              limits::kInnerResultBytes);
   return entry;
 }
 

@@ -1,5 +1,5 @@
-// Handbooks: the servers that code may use, and what is known of each. Asks a server for its offer when nothing is known of it, which
-// starts the server; makes a Handbook of each Offer once. Loop thread only.
+// Handbooks: the servers that code may use, and what is known of each. Asks a server for its offer when
+// nothing is known of it, which starts the server; makes a Handbook of each Offer once. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -34,12 +34,14 @@ class Handbooks {
 
   /// What the server offered last, without asking it; null when that is unknown.
   std::shared_ptr<const Handbook> find_known(const CodeServer& server);
-  /// The same, asked for when it is unknown or old. What an earlier relay saw is good enough: reading starts no server.
+  /// The same, asked for when it is unknown or old. What an earlier relay saw is good enough: reading starts
+  /// no server.
   io::Task<std::shared_ptr<const Handbook>> open(CodeServer server);
   /// From the server itself: for a tool that is not in what is known.
   io::Task<std::shared_ptr<const Handbook>> ask(CodeServer server);
   /// Those of several servers, asked at once. A server that does not answer within the wait has null.
-  io::Task<std::vector<std::shared_ptr<const Handbook>>> open_all(std::vector<CodeServer> servers, std::chrono::milliseconds wait);
+  io::Task<std::vector<std::shared_ptr<const Handbook>>> open_all(std::vector<CodeServer> servers,
+                                                                  std::chrono::milliseconds wait);
 
   /// A tool as the pipeline wants it. Kept as long as the offer is the same.
   EntryPtr find_entry(const CodeServer& server, const ToolDoc& tool);

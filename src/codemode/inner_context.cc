@@ -8,7 +8,8 @@ namespace relay::codemode {
 io::Task<std::vector<protocol::InputResponse>> InnerContext::ask_all(std::vector<protocol::Ask> asks) {
   for (const protocol::Ask& ask : asks)
     if (protocol::missing_capability(ask.request, client()))
-      co_return fail(unavailable(fmt::format("the client does not support {}", protocol::method_of(ask.request))));
+      co_return fail(
+          unavailable(fmt::format("the client does not support {}", protocol::method_of(ask.request))));
   co_return co_await outer_.ask_all(std::move(asks));
 }
 

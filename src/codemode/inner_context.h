@@ -1,5 +1,6 @@
-// InnerContext: the context of a tool call that guest code makes. Its request is the inner one; its user is the run's, who is asked
-// what an upstream asks. Progress belongs to the run alone; logs go where the run's go.
+// InnerContext: the context of a tool call that guest code makes. Its request is the inner one; its user is
+// the run's, who is asked what an upstream asks. Progress belongs to the run alone; logs go where the run's
+// go.
 //
 // BareContext: for runs that nobody can be asked about, such as those of the command line.
 #pragma once
@@ -16,7 +17,8 @@ namespace relay::codemode {
 class InnerContext final : public mcp::Context {
  public:
   /// Holds the outer context while it lives.
-  InnerContext(mcp::Context& outer, protocol::Request request) : outer_(outer), hold_(outer.hold()), request_(std::move(request)) {}
+  InnerContext(mcp::Context& outer, protocol::Request request)
+      : outer_(outer), hold_(outer.hold()), request_(std::move(request)) {}
 
   [[nodiscard]] const authority::Caller& caller() const override { return outer_.caller(); }
   [[nodiscard]] const protocol::Request& request() const override { return request_; }
@@ -26,7 +28,9 @@ class InnerContext final : public mcp::Context {
   [[nodiscard]] io::CancelSource cancellation() const override { return cancel_; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return outer_.log_level(); }
   void progress(double, std::optional<double>, std::string_view) override {}
-  void log(protocol::LogLevel level, std::string_view logger, json::value data) override { outer_.log(level, logger, std::move(data)); }
+  void log(protocol::LogLevel level, std::string_view logger, json::value data) override {
+    outer_.log(level, logger, std::move(data));
+  }
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
   void become_task() override {}
   Error refuse(protocol::RpcError error) override;
@@ -45,7 +49,8 @@ class InnerContext final : public mcp::Context {
 
 class BareContext final : public mcp::Context, public std::enable_shared_from_this<BareContext> {
  public:
-  BareContext(authority::Caller caller, io::Executor executor) : caller_(std::move(caller)), executor_(std::move(executor)) {}
+  BareContext(authority::Caller caller, io::Executor executor)
+      : caller_(std::move(caller)), executor_(std::move(executor)) {}
 
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
   [[nodiscard]] const protocol::Request& request() const override { return request_; }

@@ -10,7 +10,7 @@
 namespace relay::codemode {
 namespace {
 
-constexpr int kDepth = 10;             // what is deeper is left open
+constexpr int kDepth = 10;               // what is deeper is left open
 constexpr std::size_t kItemsSeen = 100;  // of one array
 
 using Names = std::set<std::string, std::less<>>;
@@ -33,8 +33,10 @@ json::value list_of(const Names& names) {
 // One type is a word, several are a list.
 void set_types(json::object& schema, Names types) {
   if (types.contains("number")) types.erase("integer");
-  if (types.size() == 1) schema["type"] = *types.begin();
-  else schema["type"] = list_of(types);
+  if (types.size() == 1)
+    schema["type"] = *types.begin();
+  else
+    schema["type"] = list_of(types);
 }
 
 std::string_view type_of(const json::value& sample) {
@@ -85,8 +87,10 @@ void merge_objects(json::object& out, const json::object& a, const json::object&
   json::object properties = left ? *left : kNone;
   for (const auto& member : right ? *right : kNone) {
     json::value* known = properties.if_contains(member.key());
-    if (known) *known = merge(*known, member.value());
-    else properties[member.key()] = member.value();
+    if (known)
+      *known = merge(*known, member.value());
+    else
+      properties[member.key()] = member.value();
   }
   const json::value* rest_a = json::find(a, "additionalProperties");
   const json::value* rest_b = json::find(b, "additionalProperties");
@@ -107,8 +111,10 @@ void merge_required(json::object& out, const json::object& a, const json::object
   if (out.contains("additionalProperties")) return;
   Names required = names_in(json::find(a, "required"));
   const Names other = names_in(json::find(b, "required"));
-  if (has_type(a, "object") && has_type(b, "object")) std::erase_if(required, [&](const std::string& name) { return !other.contains(name); });
-  else if (has_type(b, "object")) required = other;
+  if (has_type(a, "object") && has_type(b, "object"))
+    std::erase_if(required, [&](const std::string& name) { return !other.contains(name); });
+  else if (has_type(b, "object"))
+    required = other;
   if (!required.empty()) out["required"] = list_of(required);
 }
 
@@ -181,8 +187,10 @@ json::value merged_schemas(const json::value& a, const json::value& b) {
 }
 
 json::value bounded_schema(json::value schema) {
-  for (int depth = kDepth; depth > 0 && json::write(schema).size() > limits::kLearnedTypeBytes; --depth) schema = cut(schema, depth);
-  return json::write(schema).size() > limits::kLearnedTypeBytes ? json::value(json::object()) : std::move(schema);
+  for (int depth = kDepth; depth > 0 && json::write(schema).size() > limits::kLearnedTypeBytes; --depth)
+    schema = cut(schema, depth);
+  return json::write(schema).size() > limits::kLearnedTypeBytes ? json::value(json::object())
+                                                                : std::move(schema);
 }
 
 }  // namespace relay::codemode

@@ -1,8 +1,8 @@
 // What results look like, learned from the results themselves: for tools whose server does not say it.
 //
-// A sample becomes a JSON Schema, and schemas are merged: a member is required while every sample had it, types unite, whole numbers
-// beside others become numbers. Merging is commutative, associative and idempotent, so the order of results does not matter and
-// nothing but the schema has to be kept. Pure.
+// A sample becomes a JSON Schema, and schemas are merged: a member is required while every sample had it,
+// types unite, whole numbers beside others become numbers. Merging is commutative, associative and
+// idempotent, so the order of results does not matter and nothing but the schema has to be kept. Pure.
 #pragma once
 
 #include "base/json.h"

@@ -20,12 +20,14 @@ std::string type_of(const json::value& schema) {
 }
 
 TEST(LearnedShape, OneSampleSaysWhatItHas) {
-  EXPECT_EQ(json::write(learned_from(value(R"({"b":[1,2.5],"a":null})"))),
-            R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"array","items":{"type":"number"}}},"required":["a","b"]})");
+  EXPECT_EQ(
+      json::write(learned_from(value(R"({"b":[1,2.5],"a":null})"))),
+      R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"array","items":{"type":"number"}}},"required":["a","b"]})");
 }
 
 TEST(LearnedShape, MembersThatSometimesMissAreOptional) {
-  const json::value merged = merged_schemas(learned_from(value(R"({"id":1,"name":"x"})")), learned_from(value(R"({"id":2,"tag":null})")));
+  const json::value merged = merged_schemas(learned_from(value(R"({"id":1,"name":"x"})")),
+                                            learned_from(value(R"({"id":2,"tag":null})")));
   EXPECT_EQ(type_of(merged), "{\n  id: number;\n  name?: string;\n  tag?: null;\n}");
 }
 
@@ -49,7 +51,8 @@ json::value random_value(std::mt19937& random, int depth = 0) {
     case 4: return "text";
     case 5: {
       json::array list;
-      for (int i = std::uniform_int_distribution(0, 3)(random); i > 0; --i) list.push_back(random_value(random, depth + 1));
+      for (int i = std::uniform_int_distribution(0, 3)(random); i > 0; --i)
+        list.push_back(random_value(random, depth + 1));
       return list;
     }
     default: {
@@ -67,12 +70,14 @@ TEST(LearnedShape, MergingKnowsNoOrderAndDescribesEverySample) {
     const json::value a = random_value(random), b = random_value(random), c = random_value(random);
     const json::value la = learned_from(a), lb = learned_from(b), lc = learned_from(c);
     const json::value merged = merged_schemas(merged_schemas(la, lb), lc);
-    ASSERT_EQ(merged, merged_schemas(la, merged_schemas(lc, lb))) << json::write(a) << json::write(b) << json::write(c);
+    ASSERT_EQ(merged, merged_schemas(la, merged_schemas(lc, lb)))
+        << json::write(a) << json::write(b) << json::write(c);
     ASSERT_EQ(merged, merged_schemas(merged, lb));
     ASSERT_EQ(merged_schemas(la, la), la);
     const auto schema = protocol::Schema::compile(merged);
     ASSERT_TRUE(schema) << json::write(merged);
-    for (const json::value& sample : {a, b, c}) ASSERT_TRUE(schema->check(sample).empty()) << json::write(merged) << json::write(sample);
+    for (const json::value& sample : {a, b, c})
+      ASSERT_TRUE(schema->check(sample).empty()) << json::write(merged) << json::write(sample);
   }
 }
 
@@ -91,7 +96,8 @@ TEST(LearnedShape, WhatIsTooLargeLosesItsDepths) {
 class LearnedFile : public testing::Test {
  protected:
   ~LearnedFile() override { std::filesystem::remove_all(directory_); }
-  std::filesystem::path directory_ = std::filesystem::temp_directory_path() / ("relay-learned-" + std::to_string(::getpid()));
+  std::filesystem::path directory_ =
+      std::filesystem::temp_directory_path() / ("relay-learned-" + std::to_string(::getpid()));
   std::filesystem::path file_ = directory_ / "mcp" / "learned.json";
 };
 
@@ -127,7 +133,8 @@ TEST_F(LearnedFile, StopsAskingAfterEnoughSamples) {
 
 TEST_F(LearnedFile, TheNumberOfToolsIsBounded) {
   LearnedTypes types(file_);
-  for (std::size_t i = 0; i < limits::kLearnedTypes + 10; ++i) types.learn({"s", std::to_string(i), "h"}, value("1"));
+  for (std::size_t i = 0; i < limits::kLearnedTypes + 10; ++i)
+    types.learn({"s", std::to_string(i), "h"}, value("1"));
   EXPECT_FALSE(types.find({"s", std::to_string(limits::kLearnedTypes + 5), "h"}));
   EXPECT_TRUE(types.find({"s", "0", "h"}));
   EXPECT_FALSE(types.wants({"other", "t", "h"}));
@@ -135,8 +142,13 @@ TEST_F(LearnedFile, TheNumberOfToolsIsBounded) {
 
 TEST_F(LearnedFile, ADamagedFileIsAsGoodAsNone) {
   std::filesystem::create_directories(file_.parent_path());
-  for (const char* text : {"", "{", "[]", R"({"version":2})", R"({"version":1,"servers":{"a":{"b":{"schema":7}}}})"}) {
-    { std::FILE* file = std::fopen(file_.c_str(), "w"); std::fputs(text, file); std::fclose(file); }
+  for (const char* text :
+       {"", "{", "[]", R"({"version":2})", R"({"version":1,"servers":{"a":{"b":{"schema":7}}}})"}) {
+    {
+      std::FILE* file = std::fopen(file_.c_str(), "w");
+      std::fputs(text, file);
+      std::fclose(file);
+    }
     EXPECT_FALSE(LearnedTypes(file_).find({"a", "b", ""})) << text;
   }
 }

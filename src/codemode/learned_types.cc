@@ -24,7 +24,8 @@ LearnedTypes::LearnedTypes(std::filesystem::path file) : file_(std::move(file)) 
 
 void LearnedTypes::load() {
   const auto text = upstream::load_file(file_, kFileBytes);
-  const auto root = json::parse_object(text ? *text : "{}", {.depth = limits::kJsonDepth, .bytes = kFileBytes});
+  const auto root =
+      json::parse_object(text ? *text : "{}", {.depth = limits::kJsonDepth, .bytes = kFileBytes});
   if (!root || json::find_int(*root, "version") != kVersion) return;
   const json::object* servers = json::find_object(*root, "servers");
   for (const auto& server : servers ? *servers : json::object()) {
@@ -33,7 +34,8 @@ void LearnedTypes::load() {
       const json::object* entry = tool.value().if_object();
       const json::object* schema = entry ? json::find_object(*entry, "schema") : nullptr;
       if (!schema || count_ >= limits::kLearnedTypes) continue;
-      Entry loaded{std::string(json::find_string(*entry, "inputHash").value_or("")), {*schema, static_cast<std::size_t>(json::find_int(*entry, "samples").value_or(1))}};
+      Entry loaded{std::string(json::find_string(*entry, "inputHash").value_or("")),
+                   {*schema, static_cast<std::size_t>(json::find_int(*entry, "samples").value_or(1))}};
       servers_[std::string(server.key())].emplace(tool.key(), std::move(loaded));
       ++count_;
     }
@@ -44,7 +46,8 @@ const LearnedTypes::Entry* LearnedTypes::find_entry(const ToolKey& key) const {
   const auto server = servers_.find(key.server);
   if (server == servers_.end()) return nullptr;
   const auto tool = server->second.find(key.tool);
-  return tool == server->second.end() || tool->second.schema_hash != key.schema_hash ? nullptr : &tool->second;
+  return tool == server->second.end() || tool->second.schema_hash != key.schema_hash ? nullptr
+                                                                                     : &tool->second;
 }
 
 bool LearnedTypes::wants(const ToolKey& key) const {
@@ -64,7 +67,8 @@ bool LearnedTypes::learn(const ToolKey& key, const json::value& sample) {
     --count_;
     return false;
   }
-  if (is_new || entry.schema_hash != key.schema_hash) entry = {key.schema_hash, {bounded_schema(std::move(schema)), 1}};
+  if (is_new || entry.schema_hash != key.schema_hash)
+    entry = {key.schema_hash, {bounded_schema(std::move(schema)), 1}};
   else {
     json::value merged = bounded_schema(merged_schemas(entry.learned.schema, schema));
     const bool same = merged == entry.learned.schema;
@@ -86,7 +90,9 @@ std::string LearnedTypes::write_locked() const {
   for (const auto& [server, tools] : servers_) {
     json::object listed;
     for (const auto& [tool, entry] : tools)
-      listed[tool] = json::object{{"inputHash", entry.schema_hash}, {"samples", entry.learned.samples}, {"schema", entry.learned.schema}};
+      listed[tool] = json::object{{"inputHash", entry.schema_hash},
+                                  {"samples", entry.learned.samples},
+                                  {"schema", entry.learned.schema}};
     servers[server] = std::move(listed);
   }
   return json::write(json::object{{"version", kVersion}, {"servers", std::move(servers)}}) + "\n";

@@ -1,7 +1,9 @@
-// LearnedTypes: the output types that were learned, per tool, kept in .relay/mcp/learned.json (docs/formats/learned_types.md).
+// LearnedTypes: the output types that were learned, per tool, kept in .relay/mcp/learned.json
+// (docs/formats/learned_types.md).
 //
-// What was learned of a tool is dropped when its input schema changes: that is another tool under an old name. Safe from several
-// threads; the file is read once at the start and written by whoever calls save(), which blocks.
+// What was learned of a tool is dropped when its input schema changes: that is another tool under an old
+// name. Safe from several threads; the file is read once at the start and written by whoever calls save(),
+// which blocks.
 #pragma once
 
 #include <filesystem>

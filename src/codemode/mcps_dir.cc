@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <future>
 
-#include <boost/asio/use_future.hpp>
 #include <fmt/format.h>
+#include <boost/asio/use_future.hpp>
 
 #include "codemode/alias.h"
 #include "codemode/stub_text.h"
@@ -23,7 +23,8 @@ constexpr auto kSlack = std::chrono::seconds(2);  // beyond the loop's own limit
 template <class T>
 Result<T> wait_for(const io::Executor& executor, io::Task<T> task) {
   std::future<Result<T>> answer = io::asio::co_spawn(executor, std::move(task), io::asio::use_future);
-  if (answer.wait_for(limits::kDocsWait + kSlack) != std::future_status::ready) return fail(timed_out("the servers did not answer in time"));
+  if (answer.wait_for(limits::kDocsWait + kSlack) != std::future_status::ready)
+    return fail(timed_out("the servers did not answer in time"));
   try {
     return answer.get();
   } catch (...) {
@@ -33,7 +34,8 @@ Result<T> wait_for(const io::Executor& executor, io::Task<T> task) {
 
 std::string state_of(const upstream::Upstream& server) {
   const upstream::Status status = server.status();
-  return status.reason.empty() ? std::string(upstream::name_of(status.phase)) : fmt::format("{}: {}", upstream::name_of(status.phase), status.reason);
+  return status.reason.empty() ? std::string(upstream::name_of(status.phase))
+                               : fmt::format("{}: {}", upstream::name_of(status.phase), status.reason);
 }
 
 // A tool named "index" must not hide the index.
@@ -43,12 +45,14 @@ std::string file_name(const ToolDoc& tool, std::string_view ending) {
 }
 
 std::string sorry(const std::string& name, const std::string& state) {
-  return fmt::format("# {}\n\nThis server did not say what it offers: {}\n", markdown(first_sentence(name, 100)), markdown(first_sentence(state, 500)));
+  return fmt::format("# {}\n\nThis server did not say what it offers: {}\n",
+                     markdown(first_sentence(name, 100)), markdown(first_sentence(state, 500)));
 }
 
 class Files {
  public:
-  Files(std::shared_ptr<HandbookSource> source, std::shared_ptr<const LearnedTypes> learned) : source_(std::move(source)), learned_(std::move(learned)) {}
+  Files(std::shared_ptr<HandbookSource> source, std::shared_ptr<const LearnedTypes> learned)
+      : source_(std::move(source)), learned_(std::move(learned)) {}
 
   FileResult<Entries> list(std::string_view path) const {
     if (path.empty()) return list_root();
@@ -70,7 +74,8 @@ class Files {
  private:
   FileResult<Entries> list_root() const {
     Entries entries{ComputedFiles::file("README.md"), ComputedFiles::file("mcp.d.ts")};
-    for (const ServerLine& server : source_->servers()) entries.push_back(ComputedFiles::directory(directory_of(server.name, server.alias)));
+    for (const ServerLine& server : source_->servers())
+      entries.push_back(ComputedFiles::directory(directory_of(server.name, server.alias)));
     return entries;
   }
 
@@ -87,7 +92,8 @@ class Files {
     return entries;
   }
 
-  FileResult<std::string> read_of(const std::string& name, std::string_view file, std::string_view path) const {
+  FileResult<std::string> read_of(const std::string& name, std::string_view file,
+                                  std::string_view path) const {
     const HandbookSource::Known known = source_->find(name);
     if (!known.book && file == "README.md") return sorry(name, known.state);
     if (!known.book) return vfs::fail(vfs::file_error(EIO, path, known.state));
@@ -114,15 +120,19 @@ class Files {
 }  // namespace
 
 std::string directory_of(std::string_view name, std::string_view alias) {
-  const auto plain = [](char c) { return c == '_' || c == '-' || c == '.' || is_identifier({&c, 1}) || (c >= '0' && c <= '9'); };
-  const bool usable = !name.empty() && name.size() <= limits::kToolNameBytes && name.front() != '.' && std::ranges::all_of(name, plain);
+  const auto plain = [](char c) {
+    return c == '_' || c == '-' || c == '.' || is_identifier({&c, 1}) || (c >= '0' && c <= '9');
+  };
+  const bool usable = !name.empty() && name.size() <= limits::kToolNameBytes && name.front() != '.' &&
+                      std::ranges::all_of(name, plain);
   return std::string(usable && name != "README.md" && name != "mcp.d.ts" ? name : alias);
 }
 
 std::vector<ServerLine> LoopHandbooks::servers() {
   auto collect = [](std::shared_ptr<LoopHandbooks> self) -> io::Task<std::vector<ServerLine>> {
     std::vector<ServerLine> lines;
-    for (const CodeServer& server : self->books_.servers()) lines.push_back({server.name(), server.alias, server.description(), state_of(*server.upstream)});
+    for (const CodeServer& server : self->books_.servers())
+      lines.push_back({server.name(), server.alias, server.description(), state_of(*server.upstream)});
     co_return lines;
   };
   return wait_for(executor_, collect(shared_from_this())).value_or(std::vector<ServerLine>{});
@@ -141,14 +151,17 @@ io::Task<HandbookSource::Known> LoopHandbooks::ask(std::string name, bool may_wa
 }
 
 HandbookSource::Known LoopHandbooks::find(const std::string& server) {
-  auto hold = [](std::shared_ptr<LoopHandbooks> self, std::string name, bool wait) -> io::Task<Known> { co_return co_await self->ask(std::move(name), wait); };
+  auto hold = [](std::shared_ptr<LoopHandbooks> self, std::string name, bool wait) -> io::Task<Known> {
+    co_return co_await self->ask(std::move(name), wait);
+  };
   const bool may_wait = !waiting_.exchange(true);
   Result<Known> known = wait_for(executor_, hold(shared_from_this(), server, may_wait));
   if (may_wait) waiting_ = false;
   return known ? *std::move(known) : Known{nullptr, known.error().message};
 }
 
-std::shared_ptr<vfs::SyntheticDir> make_mcps_dir(std::shared_ptr<HandbookSource> source, std::shared_ptr<const LearnedTypes> learned) {
+std::shared_ptr<vfs::SyntheticDir> make_mcps_dir(std::shared_ptr<HandbookSource> source,
+                                                 std::shared_ptr<const LearnedTypes> learned) {
   auto files = std::make_shared<const Files>(std::move(source), std::move(learned));
   ComputedFiles::Provider provider;
   provider.list = [files](std::string_view path) { return files->list(path); };

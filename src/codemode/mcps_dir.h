@@ -1,10 +1,12 @@
 // /mcps in the tree: what the servers offer, as files to read and search.
 //
-//   README.md  mcp.d.ts  <server>/README.md  <server>/index.d.ts  <server>/stubs.pyi  <server>/<tool>.d.ts  <server>/<tool>.pyi
+//   README.md  mcp.d.ts  <server>/README.md  <server>/index.d.ts  <server>/stubs.pyi  <server>/<tool>.d.ts
+//   <server>/<tool>.pyi
 //
-// The tree asks from pool threads; what is known of servers lives on the loop, so each question goes there and waits, a limited time.
-// Looking into a server's directory starts the server when its offer is unknown. While one reader waits for a start the others get
-// what is known: files never hold up more than one thread of the pool.
+// The tree asks from pool threads; what is known of servers lives on the loop, so each question goes there
+// and waits, a limited time. Looking into a server's directory starts the server when its offer is unknown.
+// While one reader waits for a start the others get what is known: files never hold up more than one thread
+// of the pool.
 #pragma once
 
 #include <atomic>
@@ -46,7 +48,8 @@ class LoopHandbooks final : public HandbookSource, public std::enable_shared_fro
   std::atomic<bool> waiting_ = false;
 };
 
-std::shared_ptr<vfs::SyntheticDir> make_mcps_dir(std::shared_ptr<HandbookSource> source, std::shared_ptr<const LearnedTypes> learned);
+std::shared_ptr<vfs::SyntheticDir> make_mcps_dir(std::shared_ptr<HandbookSource> source,
+                                                 std::shared_ptr<const LearnedTypes> learned);
 
 /// The directory of a server: its name where that is a plain file name, else its alias.
 std::string directory_of(std::string_view name, std::string_view alias);

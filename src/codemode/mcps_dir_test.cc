@@ -24,7 +24,8 @@ std::shared_ptr<const Handbook> make_book(const std::vector<std::pair<std::strin
     protocol::Tool tool;
     tool.name = name;
     tool.description = description;
-    tool.input_schema = protocol::JsonText::trusted(R"({"type":"object","properties":{"repo":{"type":"string"}},"required":["repo"]})");
+    tool.input_schema = protocol::JsonText::trusted(
+        R"({"type":"object","properties":{"repo":{"type":"string"}},"required":["repo"]})");
     listed.push_back(std::move(tool));
   }
   offer.tools.items = std::make_shared<const std::vector<protocol::Tool>>(std::move(listed));
@@ -33,12 +34,16 @@ std::shared_ptr<const Handbook> make_book(const std::vector<std::pair<std::strin
 
 class FixedSource final : public HandbookSource {
  public:
-  std::vector<ServerLine> servers() override { return {{"github", "github", "Issues and code", "ready"}, {"bad/name", "bad_name", "", "failed: exited with 1"}}; }
+  std::vector<ServerLine> servers() override {
+    return {{"github", "github", "Issues and code", "ready"},
+            {"bad/name", "bad_name", "", "failed: exited with 1"}};
+  }
   Known find(const std::string& server) override {
     if (server == "github") return {book, {}};
     return {nullptr, "failed: exited with 1"};
   }
-  std::shared_ptr<const Handbook> book = make_book({{"list-issues", "Lists issues. And more."}, {"index", "A tool with a taken name"}});
+  std::shared_ptr<const Handbook> book =
+      make_book({{"list-issues", "Lists issues. And more."}, {"index", "A tool with a taken name"}});
 };
 
 class McpsDir : public testing::Test {
@@ -59,7 +64,8 @@ class McpsDir : public testing::Test {
 
 TEST_F(McpsDir, ListsServersAndTheirFiles) {
   EXPECT_THAT(names("/mcps"), ElementsAre("README.md", "bad_name", "github", "mcp.d.ts"));
-  EXPECT_THAT(names("/mcps/github"), ElementsAre("README.md", "index.d.ts", "index_.d.ts", "index_.pyi", "list_issues.d.ts", "list_issues.pyi", "stubs.pyi"));
+  EXPECT_THAT(names("/mcps/github"), ElementsAre("README.md", "index.d.ts", "index_.d.ts", "index_.pyi",
+                                                 "list_issues.d.ts", "list_issues.pyi", "stubs.pyi"));
   EXPECT_THAT(names("/mcps/bad_name"), ElementsAre("README.md"));
   EXPECT_FALSE(tree_.list("/mcps/nope"));
 }
@@ -96,7 +102,8 @@ def list_issues(*, repo: str) -> Any:
 TEST_F(McpsDir, LearnedTypesShowWhereTheyComeFrom) {
   const ToolDoc& tool = source_->book->tools[0];
   learned_->learn({"github", tool.name, tool.input_hash}, *json::parse(R"({"id":1})"));
-  EXPECT_THAT(text("/mcps/github/list_issues.d.ts"), HasSubstr("Returns: learned from 1 result, not declared by the server."));
+  EXPECT_THAT(text("/mcps/github/list_issues.d.ts"),
+              HasSubstr("Returns: learned from 1 result, not declared by the server."));
   EXPECT_THAT(text("/mcps/github/list_issues.d.ts"), HasSubstr("Promise<{\n    id: number;\n  }>"));
   EXPECT_THAT(text("/mcps/github/list_issues.pyi"), HasSubstr("-> ListIssuesResult:"));
 }

@@ -30,7 +30,8 @@ bool is_parameter_name(std::string_view name) {
 }
 
 bool all_parameter_names(const Shape& shape) {
-  return std::ranges::all_of(shape.members, [](const Member& member) { return is_parameter_name(member.name); });
+  return std::ranges::all_of(shape.members,
+                             [](const Member& member) { return is_parameter_name(member.name); });
 }
 
 std::string member_docs(const Shape& input) {
@@ -53,7 +54,8 @@ std::string_view python_stub_head() {
 std::string PythonStub::choice_type(const Shape& shape, const std::string& name) {
   std::string literals, types;
   for (const Shape& part : shape.parts) {
-    const bool literal = part.kind == Kind::literal && !part.literal.is_double() && !part.literal.is_structured();
+    const bool literal =
+        part.kind == Kind::literal && !part.literal.is_double() && !part.literal.is_structured();
     std::string& list = literal ? literals : types;
     const std::string text = literal ? python_literal(part.literal) : type(part, name);
     if (!list.empty()) list += literal ? ", " : " | ";
@@ -86,7 +88,8 @@ std::string PythonStub::type(const Shape& shape, const std::string& name) {
 }
 
 std::string PythonStub::object_type(const Shape& shape, const std::string& name) {
-  if (shape.members.empty()) return shape.parts.empty() ? "dict[str, Any]" : "dict[str, " + type(shape.parts[0], name + "Value") + "]";
+  if (shape.members.empty())
+    return shape.parts.empty() ? "dict[str, Any]" : "dict[str, " + type(shape.parts[0], name + "Value") + "]";
   return declare(shape, name);
 }
 
@@ -94,7 +97,8 @@ std::string PythonStub::declare(const Shape& shape, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; !names_.insert(name).second; ++number) name = fmt::format("{}{}", wanted, number);
   const bool plain = all_parameter_names(shape);
-  std::string text = plain ? fmt::format("class {}(TypedDict):\n", name) : fmt::format("{0} = TypedDict(\"{0}\", {{\n", name);
+  std::string text = plain ? fmt::format("class {}(TypedDict):\n", name)
+                           : fmt::format("{0} = TypedDict(\"{0}\", {{\n", name);
   for (const Member& member : shape.members) {
     std::string member_type = type(member.shape, name + class_name(member.name));
     if (!member.required) member_type = "NotRequired[" + member_type + "]";
@@ -113,17 +117,22 @@ std::string PythonStub::parameters(const Shape& input, const std::string& name) 
   std::string out = "*";
   for (const bool required : {true, false})
     for (const Member& member : input.members)
-      if (member.required == required) out += fmt::format(", {}: {}{}", member.name, type(member.shape, name + class_name(member.name)), required ? "" : " = ...");
+      if (member.required == required)
+        out += fmt::format(", {}: {}{}", member.name, type(member.shape, name + class_name(member.name)),
+                           required ? "" : " = ...");
   return out;
 }
 
-std::string PythonStub::function(std::string_view alias, std::string_view description, const Shape& input, const Shape* output) {
+std::string PythonStub::function(std::string_view alias, std::string_view description, const Shape& input,
+                                 const Shape* output) {
   classes_.clear();
   const std::string name = class_name(alias);
   const std::string takes = parameters(input, name);
   const std::string gives = output ? type(*output, name + "Result") : "Any";
-  const std::string docs = docstring(printable(description, limits::kStubTextBytes) + member_docs(input), "    ");
-  return fmt::format("{}def {}({}) -> {}:{}", classes_, alias, takes, gives, docs.empty() ? " ...\n" : "\n" + docs + "    ...\n");
+  const std::string docs =
+      docstring(printable(description, limits::kStubTextBytes) + member_docs(input), "    ");
+  return fmt::format("{}def {}({}) -> {}:{}", classes_, alias, takes, gives,
+                     docs.empty() ? " ...\n" : "\n" + docs + "    ...\n");
 }
 
 }  // namespace relay::codemode

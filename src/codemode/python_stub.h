@@ -13,7 +13,8 @@ namespace relay::codemode {
 class PythonStub {
  public:
   /// The classes the function needs, then the function itself, which is named by its alias.
-  std::string function(std::string_view alias, std::string_view description, const Shape& input, const Shape* output);
+  std::string function(std::string_view alias, std::string_view description, const Shape& input,
+                       const Shape* output);
 
  private:
   std::string type(const Shape& shape, const std::string& name);

@@ -1,23 +1,24 @@
 #include "codemode/ranking.h"
 
 #include <algorithm>
-#include <tuple>
 #include <array>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace relay::codemode {
 namespace {
 
 constexpr float kToolWeight = 4, kServerWeight = 2, kParameterWeight = 1, kDescriptionWeight = 1;
 constexpr double kSaturation = 1.2, kLengthShare = 0.75;  // BM25's usual k1 and b
-constexpr double kPrefixShare = 0.5;                      // "auth" also finds "authenticate", at half its weight
+constexpr double kPrefixShare = 0.5;  // "auth" also finds "authenticate", at half its weight
 constexpr std::size_t kPrefixBytes = 3;
 constexpr std::size_t kQueryWords = 32;
 constexpr std::size_t kWordBytes = 48;
 
-constexpr std::array<std::string_view, 26> kNoise{"a",  "an", "and", "are", "as", "at",   "be",   "by",   "for", "from", "how", "i",    "in",
-                                                  "is", "it", "of",  "on",  "or", "that", "the",  "this", "to",  "use",  "what", "which", "with"};
+constexpr std::array<std::string_view, 26> kNoise{
+    "a",  "an", "and", "are", "as", "at",   "be",  "by",   "for", "from", "how",  "i",     "in",
+    "is", "it", "of",  "on",  "or", "that", "the", "this", "to",  "use",  "what", "which", "with"};
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
@@ -42,7 +43,8 @@ bool begins_word(std::string_view text, std::size_t at) {
 
 std::string singular(std::string word) {
   if (word.size() > 4 && word.ends_with("ies")) return word.substr(0, word.size() - 3) + "y";
-  const bool plural = word.size() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is");
+  const bool plural = word.size() > 3 && word.ends_with('s') && !word.ends_with("ss") &&
+                      !word.ends_with("us") && !word.ends_with("is");
   if (plural) word.pop_back();
   return word;
 }
@@ -103,14 +105,16 @@ std::vector<Hit> Ranking::find(std::string_view query, std::size_t limit) const 
     double holders = 0;
     const auto each = [&](const auto& visit) {
       for (std::size_t i = 0; i < indexes_.size(); ++i)
-        for (auto at = indexes_[i]->postings_.lower_bound(word); at != indexes_[i]->postings_.end() && at->first.starts_with(word); ++at)
+        for (auto at = indexes_[i]->postings_.lower_bound(word);
+             at != indexes_[i]->postings_.end() && at->first.starts_with(word); ++at)
           if (matches(at->first)) visit(i, at->second);
     };
     each([&](std::size_t, const auto& postings) { holders += static_cast<double>(postings.size()); });
     const double rarity = std::log(1 + std::max(0.0, tools - holders + 0.5) / (holders + 0.5));
     each([&](std::size_t i, const auto& postings) {
       for (const auto& [tool, weight] : postings) {
-        const double norm = kSaturation * (1 - kLengthShare + kLengthShare * indexes_[i]->lengths_[tool] / mean_length);
+        const double norm =
+            kSaturation * (1 - kLengthShare + kLengthShare * indexes_[i]->lengths_[tool] / mean_length);
         scores[i][tool] += share * rarity * weight * (kSaturation + 1) / (weight + norm);
       }
     });
@@ -119,7 +123,8 @@ std::vector<Hit> Ranking::find(std::string_view query, std::size_t limit) const 
   for (const std::string& word : words_of(query)) {
     if (is_noise(word) || asked.size() >= kQueryWords || !asked.insert(word).second) continue;
     score_word(word, 1.0, [&](std::string_view found) { return found == word; });
-    if (word.size() >= kPrefixBytes) score_word(word, kPrefixShare, [&](std::string_view found) { return found != word; });
+    if (word.size() >= kPrefixBytes)
+      score_word(word, kPrefixShare, [&](std::string_view found) { return found != word; });
   }
 
   std::vector<Hit> hits;

@@ -1,7 +1,8 @@
 // Ranking: which tools fit a few words. BM25 over server names, tool names, descriptions and parameter names.
 //
-// Names count more than prose. Words are compared without case, plural or the habits of identifiers: "listIssues" is found by "issue list".
-// Equal scores keep the order in which tools were added, so the same question has the same answer. Pure.
+// Names count more than prose. Words are compared without case, plural or the habits of identifiers:
+// "listIssues" is found by "issue list". Equal scores keep the order in which tools were added, so the same
+// question has the same answer. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace relay::codemode {
 
-/// The words of a name or a sentence, in lower case and singular: "listIssues by repo_id" -> list issue by repo id.
+/// The words of a name or a sentence, in lower case and singular: "listIssues by repo_id" -> list issue by
+/// repo id.
 std::vector<std::string> words_of(std::string_view text);
 
 /// The words of some tools, and how much each weighs.

@@ -8,19 +8,24 @@ namespace relay::codemode {
 namespace {
 
 net::HttpResponse no_token() {
-  return net::json_response(401, R"({"error":{"type":"Unauthenticated","message":"the header X-Relay-Run-Token must hold the token of a run that goes on"}})");
+  return net::json_response(
+      401,
+      R"({"error":{"type":"Unauthenticated","message":"the header X-Relay-Run-Token must hold the token of a run that goes on"}})");
 }
 
 // The first of several names that is there, as it was written.
-std::string_view text_of(std::string_view object, std::initializer_list<std::string_view> keys, std::string_view otherwise) {
+std::string_view text_of(std::string_view object, std::initializer_list<std::string_view> keys,
+                         std::string_view otherwise) {
   for (const std::string_view key : keys)
     if (const auto text = json::find_text(object, key)) return *text;
   return otherwise;
 }
 
 RpcCall tool_call(std::string_view object, std::initializer_list<std::string_view> arguments) {
-  return {"mcp.call", fmt::format(R"({{"server":{},"tool":{},"arguments":{}}})", text_of(object, {"server", "mcp"}, "\"\""),
-                                  text_of(object, {"tool", "name"}, "\"\""), text_of(object, arguments, "{}"))};
+  return {
+      "mcp.call",
+      fmt::format(R"({{"server":{},"tool":{},"arguments":{}}})", text_of(object, {"server", "mcp"}, "\"\""),
+                  text_of(object, {"tool", "name"}, "\"\""), text_of(object, arguments, "{}"))};
 }
 
 }  // namespace
@@ -29,10 +34,12 @@ Result<RpcCall> parse_rpc_call(std::string_view body) {
   RELAY_TRY(const json::object message, json::parse_object(body));
   if (const auto op = json::find_string(message, "op")) {
     if (!RunServers::handles(*op)) return fail(invalid("unknown operation"));
-    return RpcCall{std::string(*op), std::string(json::find_object(message, "args") ? text_of(body, {"args"}, "{}") : "{}")};
+    return RpcCall{std::string(*op),
+                   std::string(json::find_object(message, "args") ? text_of(body, {"args"}, "{}") : "{}")};
   }
   if (!message.contains("jsonrpc")) return tool_call(body, {"arguments", "params", "args"});
-  if (json::find_string(message, "method") != "tools/call") return fail(invalid("the only method is tools/call"));
+  if (json::find_string(message, "method") != "tools/call")
+    return fail(invalid("the only method is tools/call"));
   if (!json::find_object(message, "params")) return fail(invalid("params must be an object"));
   return tool_call(*json::find_text(body, "params"), {"arguments"});
 }
@@ -41,10 +48,12 @@ std::shared_ptr<RunServers> RpcEndpoint::run_of(const net::HttpRequest& request)
   return tokens_.find(request.headers.find("X-Relay-Run-Token").value_or(""));
 }
 
-io::Task<void> RpcEndpoint::answer(net::Exchange& exchange, std::shared_ptr<RunServers> servers, std::string op, std::string args_text) {
+io::Task<void> RpcEndpoint::answer(net::Exchange& exchange, std::shared_ptr<RunServers> servers,
+                                   std::string op, std::string args_text) {
   RELAY_CO_TRY(json::object args, json::parse_object(args_text));
   auto result = co_await servers->perform(std::move(op), std::move(args), std::move(args_text));
-  net::HttpResponse response = result ? net::json_response(200, "{\"result\":" + *result + "}") : net::error_response(result.error());
+  net::HttpResponse response =
+      result ? net::json_response(200, "{\"result\":" + *result + "}") : net::error_response(result.error());
   co_return co_await exchange.respond(std::move(response));
 }
 
@@ -64,10 +73,15 @@ io::Task<void> RpcEndpoint::list_tools(net::Exchange& exchange, std::string serv
 }
 
 void RpcEndpoint::add_to(net::Router& router) {
-  router.add("POST", "/mcps-rpc", [this](net::Exchange& exchange, const net::Routed&) { return serve(exchange); }, net::Access::open);
+  router.add(
+      "POST", "/mcps-rpc", [this](net::Exchange& exchange, const net::Routed&) { return serve(exchange); },
+      net::Access::open);
   router.add(
       "GET", "/mcps/:name/tools",
-      [this](net::Exchange& exchange, const net::Routed& routed) { return list_tools(exchange, std::string(routed.param("name"))); }, net::Access::open);
+      [this](net::Exchange& exchange, const net::Routed& routed) {
+        return list_tools(exchange, std::string(routed.param("name")));
+      },
+      net::Access::open);
 }
 
 }  // namespace relay::codemode

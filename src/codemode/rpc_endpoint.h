@@ -1,7 +1,9 @@
-// POST /mcps-rpc and GET /mcps/:name/tools: upstream tools for runs that go on in a browser (docs/formats/mcps_rpc.md).
+// POST /mcps-rpc and GET /mcps/:name/tools: upstream tools for runs that go on in a browser
+// (docs/formats/mcps_rpc.md).
 //
-// The run's token is the permission, in the header X-Relay-Run-Token; without one nothing is answered. The routes are open in the
-// router's sense: a capsule has no other credential, and Host and Origin are checked for every route.
+// The run's token is the permission, in the header X-Relay-Run-Token; without one nothing is answered. The
+// routes are open in the router's sense: a capsule has no other credential, and Host and Origin are checked
+// for every route.
 #pragma once
 
 #include "codemode/run_tokens.h"
@@ -18,7 +20,8 @@ class RpcEndpoint {
  private:
   io::Task<void> serve(net::Exchange& exchange);
   io::Task<void> list_tools(net::Exchange& exchange, std::string server);
-  io::Task<void> answer(net::Exchange& exchange, std::shared_ptr<RunServers> servers, std::string op, std::string args_text);
+  io::Task<void> answer(net::Exchange& exchange, std::shared_ptr<RunServers> servers, std::string op,
+                        std::string args_text);
   [[nodiscard]] std::shared_ptr<RunServers> run_of(const net::HttpRequest& request) const;
 
   RunTokens& tokens_;

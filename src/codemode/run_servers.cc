@@ -42,8 +42,10 @@ Result<std::string> required_string(const json::object& args, std::string_view k
   return std::string(*text);
 }
 
-// The inner call as the JSON-RPC request it would have been: parsed as strictly, so that what policy sees is what the server gets.
-Result<protocol::Request> inner_request(const mcp::Context& outer, std::string_view tool, std::string_view arguments) {
+// The inner call as the JSON-RPC request it would have been: parsed as strictly, so that what policy sees is
+// what the server gets.
+Result<protocol::Request> inner_request(const mcp::Context& outer, std::string_view tool,
+                                        std::string_view arguments) {
   std::string params;
   protocol::ObjectWriter writer(params);
   writer.text("name", tool);
@@ -53,7 +55,8 @@ Result<protocol::Request> inner_request(const mcp::Context& outer, std::string_v
     if (const auto text = json::find_string(outer.request().meta(), key)) meta[key] = *text;
   if (!meta.empty()) writer.raw("_meta", json::write(meta));
   writer.finish();
-  auto message = protocol::parse_message(protocol::write_request(protocol::Id::number(1), "tools/call", params));
+  auto message =
+      protocol::parse_message(protocol::write_request(protocol::Id::number(1), "tools/call", params));
   if (!message) return fail(invalid(message.error().error.message));
   return std::get<protocol::Request>(*std::move(message));
 }
@@ -67,13 +70,16 @@ std::string result_text(const ToolResult& result, protocol::Revision revision) {
 
 Error unknown_tool(const Handbook& book, std::string_view tool) {
   const std::vector<std::string> near = nearest(tool, book.tool_names());
-  std::string hint = near.empty() ? fmt::format("it has {} tools; search or describe shows them", book.tools.size()) : fmt::format("did you mean {}?", fmt::join(near, ", "));
+  std::string hint = near.empty()
+                         ? fmt::format("it has {} tools; search or describe shows them", book.tools.size())
+                         : fmt::format("did you mean {}?", fmt::join(near, ", "));
   return not_found(fmt::format("Tool '{}' not found for server {}: {}", shown(tool), book.server, hint));
 }
 
 }  // namespace
 
-Result<std::shared_ptr<RunServers>> RunServers::open(std::shared_ptr<const RunWorld> world, mcp::Context& context, std::string run,
+Result<std::shared_ptr<RunServers>> RunServers::open(std::shared_ptr<const RunWorld> world,
+                                                     mcp::Context& context, std::string run,
                                                      const std::optional<std::vector<std::string>>& named) {
   std::shared_ptr<RunServers> servers(new RunServers(world, context, std::move(run), context.executor()));
   std::vector<CodeServer> all = world->books.servers();
@@ -84,7 +90,9 @@ Result<std::shared_ptr<RunServers>> RunServers::open(std::shared_ptr<const RunWo
   }
   for (const std::string& name : *named) {
     const CodeServer* found = find_in(all, name);
-    if (!found) return fail(invalid(fmt::format("no MCP server named \"{}\" (available: {})", shown(name), names_of(all))));
+    if (!found)
+      return fail(
+          invalid(fmt::format("no MCP server named \"{}\" (available: {})", shown(name), names_of(all))));
     if (!servers->is_loaded(found->name())) servers->loaded_.push_back(*found);
   }
   return servers;
@@ -92,7 +100,9 @@ Result<std::shared_ptr<RunServers>> RunServers::open(std::shared_ptr<const RunWo
 
 json::array RunServers::listing() const {
   json::array list;
-  for (const CodeServer& server : loaded_) list.push_back(json::object{{"name", server.name()}, {"alias", server.alias}, {"description", server.description()}});
+  for (const CodeServer& server : loaded_)
+    list.push_back(json::object{
+        {"name", server.name()}, {"alias", server.alias}, {"description", server.description()}});
   return list;
 }
 
@@ -103,9 +113,15 @@ bool RunServers::is_loaded(std::string_view name) const {
 Result<CodeServer> RunServers::find_loaded(std::string_view name) const {
   if (const CodeServer* found = find_in(loaded_, name)) return *found;
   const std::vector<CodeServer> all = world_->books.servers();
-  if (!find_in(all, name)) return fail(not_found(fmt::format("no MCP server named '{}' (available: {})", shown(name), names_of(loaded_))));
-  if (named_) return fail(denied(fmt::format("Server '{}' is not loaded in this run: name it in \"servers\" (loaded: {})", shown(name), names_of(loaded_))));
-  return fail(denied(fmt::format("the policy wants a run to name its servers: pass \"servers\": [\"{}\"]", shown(name))));
+  if (!find_in(all, name))
+    return fail(
+        not_found(fmt::format("no MCP server named '{}' (available: {})", shown(name), names_of(loaded_))));
+  if (named_)
+    return fail(
+        denied(fmt::format("Server '{}' is not loaded in this run: name it in \"servers\" (loaded: {})",
+                           shown(name), names_of(loaded_))));
+  return fail(denied(
+      fmt::format("the policy wants a run to name its servers: pass \"servers\": [\"{}\"]", shown(name))));
 }
 
 Result<CodeServer> RunServers::find_any(std::string_view name) const {
@@ -145,14 +161,16 @@ io::Task<std::string> RunServers::call(json::object args, std::string args_text)
   RELAY_CO_TRY(const std::string tool_name, required_string(args, "tool"));
   RELAY_CO_TRY(CodeServer server, find_loaded(server_name));
   std::string arguments(json::find_text(args_text, "arguments").value_or("{}"));
-  if (const json::value* given = json::find(args, "arguments"); given && !given->is_object()) co_return fail(invalid("Arguments must be an object"));
+  if (const json::value* given = json::find(args, "arguments"); given && !given->is_object())
+    co_return fail(invalid("Arguments must be an object"));
   RELAY_CO_TRY(auto book, co_await book_with(server, tool_name));
   const ToolDoc* tool = book->find(tool_name);
   if (!tool) co_return fail(unknown_tool(*book, tool_name));
   co_return co_await call_entry(std::move(server), book, *tool, std::move(arguments));
 }
 
-io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const Handbook> book, const ToolDoc& tool, std::string arguments) {
+io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const Handbook> book,
+                                             const ToolDoc& tool, std::string arguments) {
   const auto entry = world_->books.find_entry(server, tool);
   if (!entry) co_return fail(unknown_tool(*book, tool.name));
   RELAY_CO_CHECK(co_await take_slot());
@@ -166,13 +184,16 @@ io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<
   if (!given) co_return fail(invalid("Arguments must be an object"));
   json::object parsed = *given;
   InnerContext inner(*context_, std::move(request));
-  RELAY_CO_TRY(const ToolResult result, co_await world_->backend.call_inner(inner, run_, entry, std::move(parsed)));
+  RELAY_CO_TRY(const ToolResult result,
+               co_await world_->backend.call_inner(inner, run_, entry, std::move(parsed)));
   learn(*book, tool, result);
   co_return result_text(result, inner.revision());
 }
 
 void RunServers::learn(const Handbook& book, const ToolDoc& tool, const ToolResult& result) {
-  if (!tool.output_schema.empty() || result.is_error || !result.raw || result.raw->text().size() > limits::kLearnedSampleBytes) return;
+  if (!tool.output_schema.empty() || result.is_error || !result.raw ||
+      result.raw->text().size() > limits::kLearnedSampleBytes)
+    return;
   const LearnedTypes::ToolKey key{book.server, tool.name, tool.input_hash};
   if (!world_->learned.wants(key)) return;
   const auto sample = find_sample(result.raw->value());
@@ -194,7 +215,9 @@ io::Task<std::string> RunServers::tools(json::object args) {
   RELAY_CO_TRY(const std::string name, required_string(args, "server"));
   RELAY_CO_TRY(CodeServer server, find_any(name));
   RELAY_CO_TRY(auto book, co_await world_->books.open(std::move(server)));
-  co_return write_tools(*book, json::find_string(args, "detail") == "names" ? ToolDetail::names : ToolDetail::full, world_->learned);
+  co_return write_tools(*book,
+                        json::find_string(args, "detail") == "names" ? ToolDetail::names : ToolDetail::full,
+                        world_->learned);
 }
 
 io::Task<std::string> RunServers::describe(json::object args) {
@@ -218,13 +241,15 @@ io::Task<std::string> RunServers::search(json::object args) {
     RELAY_CO_TRY(CodeServer server, find_any(*only));
     among.assign(1, std::move(server));
   }
-  const std::int64_t limit = std::clamp<std::int64_t>(json::find_int(args, "limit").value_or(5), 1, static_cast<std::int64_t>(limits::kDocsResults));
+  const std::int64_t limit = std::clamp<std::int64_t>(json::find_int(args, "limit").value_or(5), 1,
+                                                      static_cast<std::int64_t>(limits::kDocsResults));
   RELAY_CO_TRY(auto books, co_await world_->books.open_all(among, limits::kDocsWait));
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < among.size(); ++i)
     if (!books[i]) missing.push_back(among[i].name());
   std::erase(books, nullptr);
-  const ToolDetail detail = json::find_string(args, "detail") == "full" ? ToolDetail::full : ToolDetail::summary;
+  const ToolDetail detail =
+      json::find_string(args, "detail") == "full" ? ToolDetail::full : ToolDetail::summary;
   co_return write_hits(books, query, static_cast<std::size_t>(limit), detail, missing, world_->learned);
 }
 

@@ -1,15 +1,17 @@
-// RunServers: the upstream servers as one run sees them. Guests ask through it what there is and call what they found; each call goes
-// through the pipeline as a call of its own, with the run as its parent.
+// RunServers: the upstream servers as one run sees them. Guests ask through it what there is and call what
+// they found; each call goes through the pipeline as a call of its own, with the run as its parent.
 //
 // Operations take and give JSON: what travels between a guest and relay (docs/formats/worker_wire.md).
 //
 //   mcp.call {server, tool, arguments}          the whole CallToolResult
 //   mcp.servers {}                              {servers:[{name, alias, description, loaded, state}]}
-//   mcp.tools {server, detail?}                 {tools:[{name, alias, description, inputSchema, outputSchema?}]}; detail "names": the first two
-//   mcp.describe {server, tool?}                one tool with schemas and declarations, or a server with its tools
-//   mcp.search {query, limit?, server?, detail?}  {results:[...], missing?:[...]}
+//   mcp.tools {server, detail?}                 {tools:[{name, alias, description, inputSchema,
+//   outputSchema?}]}; detail "names": the first two mcp.describe {server, tool?}                one tool with
+//   schemas and declarations, or a server with its tools mcp.search {query, limit?, server?, detail?}
+//   {results:[...], missing?:[...]}
 //
-// Loop thread only. It outlives the run while calls of it unwind; the context of the run is held by each of them.
+// Loop thread only. It outlives the run while calls of it unwind; the context of the run is held by each of
+// them.
 #pragma once
 
 #include <functional>
@@ -41,27 +43,32 @@ struct RunWorld {
 
 class RunServers {
  public:
-  /// `named` is what the call says in `servers`; nothing: all that the configuration gives to code, or none where the policy wants
-  /// them named. Fails when a name is unknown, with the names there are. `run` is the request id of the run.
-  static Result<std::shared_ptr<RunServers>> open(std::shared_ptr<const RunWorld> world, mcp::Context& context, std::string run,
+  /// `named` is what the call says in `servers`; nothing: all that the configuration gives to code, or none
+  /// where the policy wants them named. Fails when a name is unknown, with the names there are. `run` is the
+  /// request id of the run.
+  static Result<std::shared_ptr<RunServers>> open(std::shared_ptr<const RunWorld> world,
+                                                  mcp::Context& context, std::string run,
                                                   const std::optional<std::vector<std::string>>& named);
 
   /// For the guest, at the start of the run: [{name, alias, description}].
   [[nodiscard]] json::array listing() const;
 
   static bool handles(std::string_view op) { return op.starts_with("mcp."); }
-  /// One operation. `args_text` is the text that args were parsed from; arguments of tools are passed on from there, byte for byte.
+  /// One operation. `args_text` is the text that args were parsed from; arguments of tools are passed on from
+  /// there, byte for byte.
   io::Task<std::string> perform(std::string op, json::object args, std::string args_text);
 
   /// The run is over: whatever still comes for it is refused. Its context may go.
   void close() { context_ = nullptr; }
 
  private:
-  RunServers(std::shared_ptr<const RunWorld> world, mcp::Context& context, std::string run, const io::Executor& executor)
+  RunServers(std::shared_ptr<const RunWorld> world, mcp::Context& context, std::string run,
+             const io::Executor& executor)
       : world_(std::move(world)), context_(&context), run_(std::move(run)), freed_(executor) {}
 
   io::Task<std::string> call(json::object args, std::string args_text);
-  io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const Handbook> book, const ToolDoc& tool, std::string arguments);
+  io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const Handbook> book,
+                                   const ToolDoc& tool, std::string arguments);
   io::Task<std::string> tools(json::object args);
   io::Task<std::string> describe(json::object args);
   io::Task<std::string> search(json::object args);

@@ -2,8 +2,8 @@
 
 #include <fstream>
 
-#include <boost/asio/post.hpp>
 #include <gmock/gmock.h>
+#include <boost/asio/post.hpp>
 
 #include "codemode/code_mode.h"
 #include "codemode/inner_context.h"
@@ -20,7 +20,8 @@ using upstream::Answer;
 using upstream::Exchange;
 using upstream::Outgoing;
 
-protocol::Tool make_tool(std::string name, std::string description, std::string input = R"({"type":"object"})") {
+protocol::Tool make_tool(std::string name, std::string description,
+                         std::string input = R"({"type":"object"})") {
   protocol::Tool tool;
   tool.name = std::move(name);
   tool.description = std::move(description);
@@ -33,7 +34,8 @@ struct RunServersTest : gateway::FleetTest {
   io::ThreadPool pool{1};
   std::filesystem::path state = std::filesystem::path(folder.log()).parent_path() / "mcp";
   std::optional<CodeMode> code_mode;
-  std::shared_ptr<BareContext> context = std::make_shared<BareContext>(authority::Caller{.principal = "alice"}, loop.get_executor());
+  std::shared_ptr<BareContext> context =
+      std::make_shared<BareContext>(authority::Caller{.principal = "alice"}, loop.get_executor());
 
   RunServersTest() { restart({}); }
   ~RunServersTest() override {
@@ -60,15 +62,20 @@ struct RunServersTest : gateway::FleetTest {
     auto answer = wait(servers->perform(std::move(op), *json::parse_object(args), args));
     return answer ? *answer : describe(answer.error());
   }
-  std::shared_ptr<gateway::FakeUpstream> add(std::string name) { return fleet.add(std::move(name), upstream::Expose::code); }
+  std::shared_ptr<gateway::FakeUpstream> add(std::string name) {
+    return fleet.add(std::move(name), upstream::Expose::code);
+  }
 };
 
 TEST_F(RunServersTest, ArgumentsGoToTheServerAndItsResultToTheGuestByteForByte) {
   const auto one = add("one");
   one->offer_tools({"echo"});
-  EXPECT_EQ(ask(open(), "mcp.call", R"({"server":"one","tool":"echo","arguments":{"x":1.0,"big":123456789012345678901234567890}})"),
-            R"({"content":[{"type":"text","text":"hi"}],"extra":1.50})");
-  EXPECT_EQ(one->sent.at(0).params, R"({"name":"echo","arguments":{"x":1.0,"big":123456789012345678901234567890}})");
+  EXPECT_EQ(
+      ask(open(), "mcp.call",
+          R"({"server":"one","tool":"echo","arguments":{"x":1.0,"big":123456789012345678901234567890}})"),
+      R"({"content":[{"type":"text","text":"hi"}],"extra":1.50})");
+  EXPECT_EQ(one->sent.at(0).params,
+            R"({"name":"echo","arguments":{"x":1.0,"big":123456789012345678901234567890}})");
 }
 
 TEST_F(RunServersTest, TheAuditLineNamesTheRunTheServerAndTheTool) {
@@ -83,7 +90,9 @@ TEST_F(RunServersTest, AnyUsualSpellingFindsTheTool) {
   const auto one = add("My-Server");
   one->offer_tools({"list-issues"});
   for (const char* tool : {"list-issues", "list_issues", "listIssues"})
-    EXPECT_THAT(ask(open(), "mcp.call", std::string(R"({"server":"my_server","tool":")") + tool + "\"}"), HasSubstr("content")) << tool;
+    EXPECT_THAT(ask(open(), "mcp.call", std::string(R"({"server":"my_server","tool":")") + tool + "\"}"),
+                HasSubstr("content"))
+        << tool;
   EXPECT_THAT(one->sent.at(2).params, HasSubstr(R"("name":"list-issues")"));
 }
 
@@ -91,9 +100,12 @@ TEST_F(RunServersTest, ErrorsSayWhatThereIs) {
   add("one")->offer_tools({"list_issues", "echo"});
   add("two")->offer_tools({"x"});
   const auto servers = open();
-  EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"nope","tool":"x"})"), "NotFound: no MCP server named 'nope' (available: one, two)");
-  EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"one","tool":"list_isues"})"), "NotFound: Tool 'list_isues' not found for server one: did you mean list_issues?");
-  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"echo","arguments":[1]})"), HasSubstr("Arguments must be an object"));
+  EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"nope","tool":"x"})"),
+            "NotFound: no MCP server named 'nope' (available: one, two)");
+  EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"one","tool":"list_isues"})"),
+            "NotFound: Tool 'list_isues' not found for server one: did you mean list_issues?");
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"echo","arguments":[1]})"),
+              HasSubstr("Arguments must be an object"));
   EXPECT_THAT(ask(servers, "mcp.call", R"({"tool":"echo"})"), HasSubstr("Missing 'server' value"));
   EXPECT_THAT(ask(servers, "mcp.frob", "{}"), HasSubstr("Unknown RPC type"));
   EXPECT_THAT(ask(servers, "mcp.search", "{}"), HasSubstr("Missing 'query' value"));
@@ -103,8 +115,9 @@ TEST_F(RunServersTest, KeysThatComeTwiceAreRefused) {
   const auto one = add("one");
   one->offer_tools({"echo"});
   // The parser of the frame takes the last one; what is passed on has both, and a server may take the first.
-  auto answer = wait(open()->perform("mcp.call", *json::parse_object(R"({"server":"one","tool":"echo","arguments":{"a":2}})"),
-                                     R"({"server":"one","tool":"echo","arguments":{"a":"secret","a":2}})"));
+  auto answer = wait(open()->perform(
+      "mcp.call", *json::parse_object(R"({"server":"one","tool":"echo","arguments":{"a":2}})"),
+      R"({"server":"one","tool":"echo","arguments":{"a":"secret","a":2}})"));
   EXPECT_FALSE(answer);
   EXPECT_TRUE(one->sent.empty());
 }
@@ -112,16 +125,21 @@ TEST_F(RunServersTest, KeysThatComeTwiceAreRefused) {
 TEST_F(RunServersTest, PolicyJudgesInnerCalls) {
   const auto one = add("one");
   one->offer_tools({"echo"});
-  EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo","arguments":{"x":"secret"}})"), testing::AnyOf(HasSubstr("PolicyDenied"), HasSubstr("isError")));
+  EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo","arguments":{"x":"secret"}})"),
+              testing::AnyOf(HasSubstr("PolicyDenied"), HasSubstr("isError")));
   EXPECT_TRUE(one->sent.empty());
 }
 
 TEST_F(RunServersTest, TheServersOwnErrorAndADeadServerAreToldApart) {
   const auto one = add("one");
   one->offer_tools({"echo"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return Answer(std::unexpect, protocol::RpcError{-32602, "x is missing", {}}); };
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+    co_return Answer(std::unexpect, protocol::RpcError{-32602, "x is missing", {}});
+  };
   EXPECT_EQ(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"), "ValidationError: x is missing");
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return fail(unavailable("one died: exited with code 3")); };
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+    co_return fail(unavailable("one died: exited with code 3"));
+  };
   EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"), HasSubstr("exited with code 3"));
 }
 
@@ -150,12 +168,17 @@ class WillingContext final : public mcp::Context {
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
   [[nodiscard]] io::Executor executor() const override { return executor_; }
   [[nodiscard]] io::CancelSource cancellation() const override { return {}; }
-  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return protocol::LogLevel::debug; }
+  [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override {
+    return protocol::LogLevel::debug;
+  }
   void progress(double, std::optional<double>, std::string_view) override { ++progressed; }
-  void log(protocol::LogLevel, std::string_view logger, json::value) override { loggers.emplace_back(logger); }
+  void log(protocol::LogLevel, std::string_view logger, json::value) override {
+    loggers.emplace_back(logger);
+  }
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override {
     std::vector<protocol::InputResponse> answers;
-    for ([[maybe_unused]] const protocol::Ask& ask : asks) answers.emplace_back(protocol::RawResponse{json::object{{"action", "accept"}}});
+    for ([[maybe_unused]] const protocol::Ask& ask : asks)
+      answers.emplace_back(protocol::RawResponse{json::object{{"action", "accept"}}});
     co_return answers;
   }
   void become_task() override {}
@@ -182,7 +205,9 @@ TEST_F(RunServersTest, WhatAServerAsksReachesTheUserOfTheRun) {
     exchange.progress(1, {}, "half");
     exchange.log(protocol::LogLevel::info, "disk", "hello");
     std::vector<upstream::Question> questions;
-    questions.push_back({"", "elicitation/create", protocol::JsonText::trusted(R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
+    questions.push_back({"", "elicitation/create",
+                         protocol::JsonText::trusted(
+                             R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
     got = answers.at(0).text();
     co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
@@ -200,13 +225,15 @@ TEST_F(RunServersTest, WhatAUserCannotBeAskedIsNoRefusalOfTheRun) {
   one->offer_tools({"ask"});
   one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
     std::vector<upstream::Question> questions;
-    questions.push_back({"", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
+    questions.push_back(
+        {"", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
     co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
   };
   WillingContext willing(loop.get_executor());
   const auto servers = code_mode->open_run(willing, "req_run", {}).value();
-  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"), HasSubstr("sampling/createMessage"));
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"),
+              HasSubstr("sampling/createMessage"));
   EXPECT_EQ(willing.refused, 0);
 }
 
@@ -215,9 +242,11 @@ TEST_F(RunServersTest, OnlyNamedServersMayBeCalled) {
   add("two")->offer_tools({"echo"});
   const auto servers = open(std::vector<std::string>{"two"});
   EXPECT_EQ(json::write(servers->listing()), R"([{"name":"two","alias":"two","description":""}])");
-  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"echo"})"), HasSubstr("PolicyDenied: Server 'one' is not loaded in this run"));
+  EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"echo"})"),
+              HasSubstr("PolicyDenied: Server 'one' is not loaded in this run"));
   EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"two","tool":"echo"})"), HasSubstr("content"));
-  EXPECT_THAT(ask(servers, "mcp.servers", "{}"), HasSubstr(R"("name":"one","alias":"one","description":"","loaded":false)"));
+  EXPECT_THAT(ask(servers, "mcp.servers", "{}"),
+              HasSubstr(R"("name":"one","alias":"one","description":"","loaded":false)"));
   const auto unknown = code_mode->open_run(*context, "r", std::vector<std::string>{"three"});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message, "no MCP server named \"three\" (available: one, two)");
@@ -227,15 +256,18 @@ TEST_F(RunServersTest, ThePolicyMayWantServersToBeNamed) {
   add("one")->offer_tools({"echo"});
   restart({.state = {}, .require_servers = true});
   EXPECT_TRUE(open()->listing().empty());
-  EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"), HasSubstr("pass \"servers\": [\"one\"]"));
+  EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"),
+              HasSubstr("pass \"servers\": [\"one\"]"));
   EXPECT_THAT(ask(open(), "mcp.search", R"({"query":"echo"})"), HasSubstr("mcp.one.echo"));
-  EXPECT_THAT(ask(open(std::vector<std::string>{"one"}), "mcp.call", R"({"server":"one","tool":"echo"})"), HasSubstr("content"));
+  EXPECT_THAT(ask(open(std::vector<std::string>{"one"}), "mcp.call", R"({"server":"one","tool":"echo"})"),
+              HasSubstr("content"));
 }
 
 TEST_F(RunServersTest, ServersThatAreNotForCodeDoNotExist) {
   fleet.add("tools", upstream::Expose::tools)->offer_tools({"echo"});
   EXPECT_TRUE(open()->listing().empty());
-  EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"tools","tool":"echo"})"), HasSubstr("no MCP server named 'tools' (available: none)"));
+  EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"tools","tool":"echo"})"),
+              HasSubstr("no MCP server named 'tools' (available: none)"));
 }
 
 TEST_F(RunServersTest, CallsOverlapUpToTheLimit) {
@@ -276,25 +308,38 @@ TEST_F(RunServersTest, AClosedRunCallsNothing) {
 }
 
 TEST_F(RunServersTest, SearchRanksOverAllServersAndNamesThoseThatAreMissing) {
-  add("github")->offer_exactly({make_tool("list-issues", "Lists issues of a repository. More text."), make_tool("get_file", "Reads a file")});
+  add("github")->offer_exactly({make_tool("list-issues", "Lists issues of a repository. More text."),
+                                make_tool("get_file", "Reads a file")});
   add("mail")->offer_exactly({make_tool("send", "Sends a message about an issue")});
   add("dead");
   const std::string found = ask(open(), "mcp.search", R"({"query":"list issues","limit":50})");
-  EXPECT_THAT(found, testing::StartsWith(R"({"results":[{"server":"github","serverAlias":"github","tool":"list-issues","toolAlias":"list_issues","call":"mcp.github.list_issues","description":"Lists issues of a repository."})"));
+  EXPECT_THAT(
+      found,
+      testing::StartsWith(
+          R"({"results":[{"server":"github","serverAlias":"github","tool":"list-issues","toolAlias":"list_issues","call":"mcp.github.list_issues","description":"Lists issues of a repository."})"));
   EXPECT_THAT(found, HasSubstr(R"("server":"mail")"));
   EXPECT_THAT(found, HasSubstr(R"("missing":["dead"])"));
   EXPECT_THAT(ask(open(), "mcp.search", R"({"query":"issue","server":"mail"})"), Not(HasSubstr("github")));
-  EXPECT_THAT(ask(open(), "mcp.search", R"({"query":"issue","limit":1,"detail":"full"})"), HasSubstr("inputSchema"));
+  EXPECT_THAT(ask(open(), "mcp.search", R"({"query":"issue","limit":1,"detail":"full"})"),
+              HasSubstr("inputSchema"));
 }
 
 TEST_F(RunServersTest, DescriptionsHoldSchemasAndDeclarations) {
-  add("github")->offer_exactly({make_tool("list-issues", "Lists issues.", R"({"type":"object","properties":{"repo":{"type":"string"}},"required":["repo"],"x":1.0})")});
+  add("github")->offer_exactly({make_tool(
+      "list-issues", "Lists issues.",
+      R"({"type":"object","properties":{"repo":{"type":"string"}},"required":["repo"],"x":1.0})")});
   const std::string tool = ask(open(), "mcp.describe", R"({"server":"github","tool":"listIssues"})");
-  EXPECT_THAT(tool, HasSubstr(R"("inputSchema":{"type":"object","properties":{"repo":{"type":"string"}},"required":["repo"],"x":1.0})"));
+  EXPECT_THAT(
+      tool,
+      HasSubstr(
+          R"("inputSchema":{"type":"object","properties":{"repo":{"type":"string"}},"required":["repo"],"x":1.0})"));
   EXPECT_THAT(tool, HasSubstr("list_issues(args: {"));
   EXPECT_THAT(tool, HasSubstr("def list_issues(*, repo: str) -> Any"));
-  EXPECT_THAT(ask(open(), "mcp.describe", R"({"server":"github"})"), HasSubstr(R"("tools":[{"name":"list-issues","alias":"list_issues","description":"Lists issues."}])"));
-  EXPECT_EQ(ask(open(), "mcp.tools", R"({"server":"github","detail":"names"})"), R"({"tools":[{"name":"list-issues","alias":"list_issues"}]})");
+  EXPECT_THAT(
+      ask(open(), "mcp.describe", R"({"server":"github"})"),
+      HasSubstr(R"("tools":[{"name":"list-issues","alias":"list_issues","description":"Lists issues."}])"));
+  EXPECT_EQ(ask(open(), "mcp.tools", R"({"server":"github","detail":"names"})"),
+            R"({"tools":[{"name":"list-issues","alias":"list_issues"}]})");
 }
 
 TEST_F(RunServersTest, OutputTypesAreLearnedFromResults) {
@@ -316,7 +361,8 @@ TEST_F(RunServersTest, FailuresAndProseTeachNothing) {
   EXPECT_FALSE(find_sample(*json::parse(R"({"content":[{"type":"text","text":"42"}]})")));
   EXPECT_FALSE(find_sample(*json::parse(R"({"content":[{"type":"image","data":""}]})")));
   EXPECT_FALSE(find_sample(*json::parse("7")));
-  EXPECT_EQ(find_sample(*json::parse(R"({"content":[],"structuredContent":{"a":1}})")), *json::parse(R"({"a":1})"));
+  EXPECT_EQ(find_sample(*json::parse(R"({"content":[],"structuredContent":{"a":1}})")),
+            *json::parse(R"({"a":1})"));
 }
 
 TEST_F(RunServersTest, DeclarationsAreWrittenWhenAnOfferChanges) {
@@ -339,7 +385,8 @@ TEST_F(RunServersTest, WhatIsRememberedOfAServerIsFoundWithoutAskingIt) {
   const auto servers = open();
   EXPECT_THAT(ask(servers, "mcp.search", R"({"query":"issues"})"), HasSubstr("list_issues"));
   EXPECT_THAT(ask(servers, "mcp.tools", R"({"server":"one"})"), HasSubstr("list_issues"));
-  EXPECT_THAT(ask(servers, "mcp.describe", R"({"server":"one","tool":"list_issues"})"), HasSubstr("list_issues"));
+  EXPECT_THAT(ask(servers, "mcp.describe", R"({"server":"one","tool":"list_issues"})"),
+              HasSubstr("list_issues"));
   EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"list_issues"})"), HasSubstr("content"));
   EXPECT_EQ(asked, 0);
   EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"brand_new"})"), HasSubstr("not found"));
@@ -362,7 +409,8 @@ TEST_F(RunServersTest, TokensEndWithTheirRun) {
 
 TEST_F(RunServersTest, TheNumberOfTokensIsBounded) {
   std::vector<RunTokens::Pass> passes;
-  for (std::size_t i = 0; i < limits::kRunTokens; ++i) passes.push_back(code_mode->tokens().issue(open()).value());
+  for (std::size_t i = 0; i < limits::kRunTokens; ++i)
+    passes.push_back(code_mode->tokens().issue(open()).value());
   EXPECT_FALSE(code_mode->tokens().issue(open()));
   passes.pop_back();
   EXPECT_TRUE(code_mode->tokens().issue(open()));
@@ -371,7 +419,8 @@ TEST_F(RunServersTest, TheNumberOfTokensIsBounded) {
 // One request over HTTP, without a socket.
 class SpokenExchange final : public net::Exchange {
  public:
-  SpokenExchange(const io::Executor& executor, std::string method, std::string path, net::Headers headers, std::string body)
+  SpokenExchange(const io::Executor& executor, std::string method, std::string path, net::Headers headers,
+                 std::string body)
       : gone_(executor), body_(std::move(body)) {
     request_.method = std::move(method);
     request_.target = request_.path = std::move(path);
@@ -387,7 +436,9 @@ class SpokenExchange final : public net::Exchange {
     answer = std::move(response);
     co_return Result<void>{};
   }
-  io::Task<std::unique_ptr<net::BodyStream>> start_stream(int, net::Headers) override { co_return fail(internal("no streams here")); }
+  io::Task<std::unique_ptr<net::BodyStream>> start_stream(int, net::Headers) override {
+    co_return fail(internal("no streams here"));
+  }
   io::Event& peer_gone() override { return gone_; }
   net::HttpResponse answer;
 
@@ -401,33 +452,46 @@ TEST_F(RunServersTest, OverHttpATokenIsTheRun) {
   add("one")->offer_tools({"echo"});
   net::Router router(net::OriginGuard({}), nullptr);
   code_mode->endpoint().add_to(router);
-  std::optional<RunTokens::Pass> pass(code_mode->tokens().issue(open(std::vector<std::string>{"one"})).value());
+  std::optional<RunTokens::Pass> pass(
+      code_mode->tokens().issue(open(std::vector<std::string>{"one"})).value());
   const std::string token = pass->token();
   const auto say = [&](std::string method, std::string path, net::Headers headers, std::string body) {
-    SpokenExchange exchange(loop.get_executor(), std::move(method), std::move(path), std::move(headers), std::move(body));
+    SpokenExchange exchange(loop.get_executor(), std::move(method), std::move(path), std::move(headers),
+                            std::move(body));
     const auto done = wait(router.handle(exchange));
     if (!done) return std::string(done.error().face().type);
     return std::to_string(exchange.answer.status) + " " + exchange.answer.body;
   };
   const std::string call = R"({"mcp":"one","tool":"echo","params":{}})";
-  EXPECT_EQ(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, call), R"(200 {"result":{"content":[{"type":"text","text":"hi"}],"extra":1.50}})");
-  EXPECT_EQ(say("GET", "/mcps/one/tools", {{"X-Relay-Run-Token", token}}, ""),
-            R"(200 {"result":{"tools":[{"name":"echo","alias":"echo","description":"","inputSchema":{"type":"object"}}]}})");
-  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, R"({"mcp":"two","tool":"x"})"), testing::StartsWith("404 "));
-  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, "nonsense"), testing::AnyOf(testing::StartsWith("400 "), HasSubstr("ValidationError")));
+  EXPECT_EQ(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, call),
+            R"(200 {"result":{"content":[{"type":"text","text":"hi"}],"extra":1.50}})");
+  EXPECT_EQ(
+      say("GET", "/mcps/one/tools", {{"X-Relay-Run-Token", token}}, ""),
+      R"(200 {"result":{"tools":[{"name":"echo","alias":"echo","description":"","inputSchema":{"type":"object"}}]}})");
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, R"({"mcp":"two","tool":"x"})"),
+              testing::StartsWith("404 "));
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, "nonsense"),
+              testing::AnyOf(testing::StartsWith("400 "), HasSubstr("ValidationError")));
   EXPECT_THAT(say("POST", "/mcps-rpc", {}, call), testing::StartsWith("401 "));
-  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}, {"Origin", "https://evil.test"}}, call), testing::StartsWith("403 "));
+  EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}, {"Origin", "https://evil.test"}}, call),
+              testing::StartsWith("403 "));
   pass.reset();
   EXPECT_THAT(say("POST", "/mcps-rpc", {{"X-Relay-Run-Token", token}}, call), testing::StartsWith("401 "));
 }
 
 TEST(RpcCall, HasSeveralForms) {
   const auto args = [](std::string_view body) { return parse_rpc_call(body).value().args; };
-  EXPECT_EQ(args(R"({"mcp":"search","tool":"grep","params":{"p":1.0}})"), R"({"server":"search","tool":"grep","arguments":{"p":1.0}})");
-  EXPECT_EQ(args(R"({"server":"s","tool":"t","arguments":{}})"), R"({"server":"s","tool":"t","arguments":{}})");
-  EXPECT_EQ(args(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"server":"s","name":"t","arguments":{"a":1}}})"), R"({"server":"s","tool":"t","arguments":{"a":1}})");
+  EXPECT_EQ(args(R"({"mcp":"search","tool":"grep","params":{"p":1.0}})"),
+            R"({"server":"search","tool":"grep","arguments":{"p":1.0}})");
+  EXPECT_EQ(args(R"({"server":"s","tool":"t","arguments":{}})"),
+            R"({"server":"s","tool":"t","arguments":{}})");
+  EXPECT_EQ(
+      args(
+          R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"server":"s","name":"t","arguments":{"a":1}}})"),
+      R"({"server":"s","tool":"t","arguments":{"a":1}})");
   EXPECT_EQ(parse_rpc_call(R"({"op":"mcp.search","args":{"query":"x"}})").value().op, "mcp.search");
-  for (const char* bad : {"", "[]", "{", R"({"op":"fs.read"})", R"({"jsonrpc":"2.0","method":"x"})", R"({"jsonrpc":"2.0","method":"tools/call"})"})
+  for (const char* bad : {"", "[]", "{", R"({"op":"fs.read"})", R"({"jsonrpc":"2.0","method":"x"})",
+                          R"({"jsonrpc":"2.0","method":"tools/call"})"})
     EXPECT_FALSE(parse_rpc_call(bad)) << bad;
 }
 

@@ -5,7 +5,8 @@
 namespace relay::codemode {
 
 Result<RunTokens::Pass> RunTokens::issue(std::shared_ptr<RunServers> servers) {
-  if (runs_.size() >= limits::kRunTokens) return fail(busy("too many runs call upstream tools over HTTP; try again later"));
+  if (runs_.size() >= limits::kRunTokens)
+    return fail(busy("too many runs call upstream tools over HTTP; try again later"));
   std::string token = make_token(random_);
   std::string hash = sha256_hex(token);
   runs_.emplace(hash, std::move(servers));

@@ -1,5 +1,6 @@
-// RunTokens: who may call upstream tools over HTTP. A run that goes on in a browser gets a token; it stands for that run, its caller
-// and its servers, and ends with it. Only hashes are kept: comparing takes the same time whatever was sent. Loop thread only.
+// RunTokens: who may call upstream tools over HTTP. A run that goes on in a browser gets a token; it stands
+// for that run, its caller and its servers, and ends with it. Only hashes are kept: comparing takes the same
+// time whatever was sent. Loop thread only.
 #pragma once
 
 #include <map>
@@ -19,7 +20,10 @@ class RunTokens {
   /// The token's life: when it goes, the token is worth nothing.
   class Pass {
    public:
-    Pass(Pass&& other) noexcept : tokens_(std::exchange(other.tokens_, nullptr)), hash_(std::move(other.hash_)), token_(std::move(other.token_)) {}
+    Pass(Pass&& other) noexcept
+        : tokens_(std::exchange(other.tokens_, nullptr)),
+          hash_(std::move(other.hash_)),
+          token_(std::move(other.token_)) {}
     Pass& operator=(Pass&&) = delete;
     ~Pass() {
       if (tokens_) tokens_->runs_.erase(hash_);
@@ -28,7 +32,8 @@ class RunTokens {
 
    private:
     friend class RunTokens;
-    Pass(RunTokens& tokens, std::string hash, std::string token) : tokens_(&tokens), hash_(std::move(hash)), token_(std::move(token)) {}
+    Pass(RunTokens& tokens, std::string hash, std::string token)
+        : tokens_(&tokens), hash_(std::move(hash)), token_(std::move(token)) {}
     RunTokens* tokens_;
     std::string hash_;
     std::string token_;

@@ -42,12 +42,15 @@ Shape choice_of(std::vector<Shape> parts, const auto& same) {
   std::vector<Shape> flat;
   for (Shape& part : parts) {
     if (part.kind == Kind::any) return of_kind(Kind::any);
-    if (part.kind != Kind::choice) flat.push_back(std::move(part));
-    else for (Shape& inner : part.parts) flat.push_back(std::move(inner));
+    if (part.kind != Kind::choice)
+      flat.push_back(std::move(part));
+    else
+      for (Shape& inner : part.parts) flat.push_back(std::move(inner));
   }
   Shape shape = of_kind(Kind::choice);
   for (Shape& part : flat)
-    if (std::ranges::none_of(shape.parts, [&](const Shape& earlier) { return same(earlier, part); })) shape.parts.push_back(std::move(part));
+    if (std::ranges::none_of(shape.parts, [&](const Shape& earlier) { return same(earlier, part); }))
+      shape.parts.push_back(std::move(part));
   if (shape.parts.empty()) return of_kind(Kind::never);
   return shape.parts.size() == 1 ? Shape(std::move(shape.parts.front())) : shape;
 }
@@ -64,9 +67,12 @@ std::string unescaped_token(std::string_view token) {
   std::string out;
   for (std::size_t i = 0; i < token.size(); ++i) {
     const bool escape = token[i] == '~' && i + 1 < token.size();
-    if (escape && token[i + 1] == '1') out += '/', ++i;
-    else if (escape && token[i + 1] == '0') out += '~', ++i;
-    else out += token[i];
+    if (escape && token[i + 1] == '1')
+      out += '/', ++i;
+    else if (escape && token[i + 1] == '0')
+      out += '~', ++i;
+    else
+      out += token[i];
   }
   return out;
 }
@@ -80,7 +86,8 @@ class Reader {
     const json::object* object = schema.if_object();
     if (!object || depth > limits::kShapeDepth || ++nodes_ > limits::kShapeNodes) return of_kind(Kind::any);
     Shape shape = read_object(*object, depth);
-    if (json::find_bool(*object, "nullable").value_or(false)) shape = choice_of({std::move(shape), of_kind(Kind::null)}, same);
+    if (json::find_bool(*object, "nullable").value_or(false))
+      shape = choice_of({std::move(shape), of_kind(Kind::null)}, same);
     return shape;
   }
 
@@ -94,10 +101,13 @@ class Reader {
   Shape read_object(const json::object& schema, int depth) {
     if (const auto ref = json::find_string(schema, "$ref")) return read_ref(*ref, depth);
     if (const json::value* value = json::find(schema, "const")) return of_literal(*value);
-    if (const json::array* values = json::find_array(schema, "enum")) return read_enum(*values, schema, depth);
+    if (const json::array* values = json::find_array(schema, "enum"))
+      return read_enum(*values, schema, depth);
     for (const std::string_view key : {"anyOf", "oneOf"})
-      if (const json::array* list = json::find_array(schema, key); list && says_types(*list)) return read_choice(*list, depth);
-    if (const json::array* list = json::find_array(schema, "allOf"); list && says_types(*list)) return read_all(*list, schema, depth);
+      if (const json::array* list = json::find_array(schema, key); list && says_types(*list))
+        return read_choice(*list, depth);
+    if (const json::array* list = json::find_array(schema, "allOf"); list && says_types(*list))
+      return read_all(*list, schema, depth);
     return read_typed(schema, depth);
   }
 
@@ -135,8 +145,10 @@ class Reader {
     return std::ranges::any_of(list, [](const json::value& item) {
       const json::object* object = item.if_object();
       if (!object) return false;
-      return std::ranges::any_of(std::initializer_list<std::string_view>{"type", "$ref", "const", "enum", "properties", "anyOf", "oneOf", "allOf", "items"},
-                                 [&](std::string_view key) { return object->contains(key); });
+      return std::ranges::any_of(
+          std::initializer_list<std::string_view>{"type", "$ref", "const", "enum", "properties", "anyOf",
+                                                  "oneOf", "allOf", "items"},
+          [&](std::string_view key) { return object->contains(key); });
     });
   }
 
@@ -149,12 +161,14 @@ class Reader {
 
   Shape read_all(const json::array& list, const json::object& schema, int depth) {
     Shape all = of_kind(Kind::all);
-    if (schema.contains("properties") || schema.contains("type")) all.parts.push_back(read_typed(schema, depth));
+    if (schema.contains("properties") || schema.contains("type"))
+      all.parts.push_back(read_typed(schema, depth));
     for (const json::value& item : list)
       if (all.parts.size() < kChoices) all.parts.push_back(read(item, depth + 1));
     std::erase_if(all.parts, [](const Shape& part) { return part.kind == Kind::any; });
     if (all.parts.empty()) return of_kind(Kind::any);
-    if (!std::ranges::all_of(all.parts, &Shape::is_object)) return all.parts.size() == 1 ? Shape(std::move(all.parts.front())) : all;
+    if (!std::ranges::all_of(all.parts, &Shape::is_object))
+      return all.parts.size() == 1 ? Shape(std::move(all.parts.front())) : all;
     return merged(std::move(all.parts));
   }
 
@@ -163,8 +177,10 @@ class Reader {
     for (std::size_t i = 1; i < objects.size(); ++i) {
       for (Member& member : objects[i].members) {
         const auto known = std::ranges::find(whole.members, member.name, &Member::name);
-        if (known == whole.members.end()) whole.members.push_back(std::move(member));
-        else known->required = known->required || member.required;
+        if (known == whole.members.end())
+          whole.members.push_back(std::move(member));
+        else
+          known->required = known->required || member.required;
       }
     }
     return whole;
@@ -175,11 +191,14 @@ class Reader {
     if (const json::array* list = type ? type->if_array() : nullptr) {
       std::vector<Shape> parts;
       for (const json::value& item : *list)
-        if (item.is_string() && parts.size() < kChoices) parts.push_back(read_kind(find_kind(json::view(item.get_string())), schema, depth));
+        if (item.is_string() && parts.size() < kChoices)
+          parts.push_back(read_kind(find_kind(json::view(item.get_string())), schema, depth));
       return choice_of(std::move(parts), same);
     }
-    std::optional<Kind> kind = type && type->is_string() ? find_kind(json::view(type->get_string())) : std::nullopt;
-    if (!kind && (schema.contains("properties") || schema.contains("additionalProperties"))) kind = Kind::object;
+    std::optional<Kind> kind =
+        type && type->is_string() ? find_kind(json::view(type->get_string())) : std::nullopt;
+    if (!kind && (schema.contains("properties") || schema.contains("additionalProperties")))
+      kind = Kind::object;
     if (!kind && (schema.contains("items") || schema.contains("prefixItems"))) kind = Kind::array;
     return read_kind(kind, schema, depth);
   }
@@ -210,10 +229,13 @@ class Reader {
     if (const json::object* properties = json::find_object(schema, "properties"))
       for (const auto& [key, value] : *properties) {
         if (nodes_ > limits::kShapeNodes) break;
-        shape.members.push_back({std::string(key), read(value, depth + 1), required.contains(key), description_of(value)});
+        shape.members.push_back(
+            {std::string(key), read(value, depth + 1), required.contains(key), description_of(value)});
       }
     const json::value* rest = json::find(schema, "additionalProperties");
-    if (const json::object* patterns = json::find_object(schema, "patternProperties"); !rest && patterns && patterns->size() == 1) rest = &patterns->begin()->value();
+    if (const json::object* patterns = json::find_object(schema, "patternProperties");
+        !rest && patterns && patterns->size() == 1)
+      rest = &patterns->begin()->value();
     if (rest && !(rest->is_bool() && !rest->get_bool())) shape.parts.push_back(read(*rest, depth + 1));
     return shape;
   }

@@ -1,8 +1,8 @@
 // Shape: what a JSON Schema says about a value, reduced to what a type in a programming language can say.
 //
-// The schema comes from an upstream server and may be hostile: expansion of `$ref` is bounded in depth and in the number of nodes,
-// a reference to itself ends as `any`, and nothing is ever fetched. Keywords that no type can express (pattern, minimum) are left out;
-// the whole schema is still there for who asks for it.
+// The schema comes from an upstream server and may be hostile: expansion of `$ref` is bounded in depth and in
+// the number of nodes, a reference to itself ends as `any`, and nothing is ever fetched. Keywords that no
+// type can express (pattern, minimum) are left out; the whole schema is still there for who asks for it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,13 @@ struct Member;
 
 struct Shape {
   enum class Kind : std::uint8_t {
-    any, never, null, boolean, integer, number, string,
+    any,
+    never,
+    null,
+    boolean,
+    integer,
+    number,
+    string,
     literal,  // one JSON value
     array,    // parts[0]: the items
     tuple,    // parts: the items in order

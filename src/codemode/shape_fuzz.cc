@@ -1,5 +1,5 @@
-// "schema or sample, and another one after a NUL byte": whatever a server declares becomes a type that can be written down, and what is
-// learned from results does not depend on their order.
+// "schema or sample, and another one after a NUL byte": whatever a server declares becomes a type that can be
+// written down, and what is learned from results does not depend on their order.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -25,7 +25,8 @@ void check_learned(const json::value& a, const json::value& b) {
   const json::value one = codemode::learned_from(a), two = codemode::learned_from(b);
   const json::value both = codemode::merged_schemas(one, two);
   if (both != codemode::merged_schemas(two, one)) std::abort();
-  if (codemode::merged_schemas(both, one) != both || codemode::merged_schemas(both, both) != both) std::abort();
+  if (codemode::merged_schemas(both, one) != both || codemode::merged_schemas(both, both) != both)
+    std::abort();
   if (json::write(codemode::bounded_schema(both)).size() > limits::kLearnedTypeBytes) std::abort();
   write_down(both);
 }

@@ -23,7 +23,8 @@ constexpr std::string_view kIssues = R"({"type":"object","required":["repo"],"pr
   "$defs":{"user":{"type":"object","properties":{"name":{"type":"string"},"boss":{"$ref":"#/$defs/user"}},"required":["name"]}}})";
 
 TEST(TypeScript, AToolWithEverythingInIt) {
-  const Shape output = shape(R"({"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"],"additionalProperties":true}})");
+  const Shape output = shape(
+      R"({"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"],"additionalProperties":true}})");
   EXPECT_EQ(typescript_method("list_issues", "Lists issues.\nNewest first.", shape(kIssues), &output, "  "),
             R"(  /**
    * Lists issues.
@@ -61,7 +62,8 @@ TEST(TypeScript, TypesOfAllKinds) {
       {R"({"type":"object"})", "Record<string, unknown>"},
       {R"({"type":"array"})", "unknown[]"},
       {R"({"type":"array","prefixItems":[{"type":"string"},{"type":"number"}]})", "[string, number]"},
-      {R"({"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]})", "{\n  a?: string;\n}"},
+      {R"({"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]})",
+       "{\n  a?: string;\n}"},
       {R"({"allOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"null"}},"required":["b"]}]})",
        "{\n  a?: string;\n  b: null;\n}"},
       {R"({"$ref":"https://elsewhere.test/x"})", "unknown"},
@@ -73,11 +75,13 @@ TEST(TypeScript, TypesOfAllKinds) {
 }
 
 TEST(TypeScript, NoArguments) {
-  EXPECT_EQ(typescript_method("ping", "", shape(R"({"type":"object","properties":{}})"), nullptr, ""), "ping(args?: {}): Promise<unknown>;\n");
+  EXPECT_EQ(typescript_method("ping", "", shape(R"({"type":"object","properties":{}})"), nullptr, ""),
+            "ping(args?: {}): Promise<unknown>;\n");
 }
 
 TEST(Python, AToolWithEverythingInIt) {
-  const Shape output = shape(R"({"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}}})");
+  const Shape output = shape(
+      R"({"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}}})");
   PythonStub stub;
   EXPECT_EQ(stub.function("list_issues", "Lists issues.", shape(kIssues), &output),
             R"(class ListIssuesAuthor(TypedDict):
@@ -102,8 +106,13 @@ def list_issues(*, repo: str, state: Literal["open", "closed"] | None = ..., lab
 
 TEST(Python, NamesThatPythonCannotTakeTravelInADictionary) {
   PythonStub stub;
-  EXPECT_EQ(stub.function("x", "", shape(R"({"type":"object","required":["class"],"properties":{"class":{"type":"string"},"a-b":{"type":"number"}}})"), nullptr),
-            R"(XArguments = TypedDict("XArguments", {
+  EXPECT_EQ(
+      stub.function(
+          "x", "",
+          shape(
+              R"({"type":"object","required":["class"],"properties":{"class":{"type":"string"},"a-b":{"type":"number"}}})"),
+          nullptr),
+      R"(XArguments = TypedDict("XArguments", {
     "class": str,
     "a-b": NotRequired[float],
 })
@@ -114,14 +123,16 @@ def x(arguments: XArguments, /) -> Any: ...
 
 TEST(Python, ClassesOfOneFileHaveDifferentNames) {
   PythonStub stub;
-  const Shape input = shape(R"({"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}})");
+  const Shape input =
+      shape(R"({"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}})");
   EXPECT_THAT(stub.function("t", "", input, nullptr), HasSubstr("class TA(TypedDict)"));
   EXPECT_THAT(stub.function("t", "", input, nullptr), HasSubstr("class TA2(TypedDict)"));
 }
 
 // Whatever a server writes into a description, it stays a comment.
 TEST(Stubs, DescriptionsCannotLeaveTheirComments) {
-  const std::string evil = "*/ process.exit() /* \"\"\" import os \\\"\"\" \xE2\x80\xAE txt \x01\x1b[2J \xE2\x80\xA8 \"";
+  const std::string evil =
+      "*/ process.exit() /* \"\"\" import os \\\"\"\" \xE2\x80\xAE txt \x01\x1b[2J \xE2\x80\xA8 \"";
   const std::string js = jsdoc(evil, "");
   EXPECT_EQ(js.find("*/"), js.size() - 3);
   const std::string py = docstring(evil, "");
@@ -138,7 +149,8 @@ TEST(Stubs, ADocstringCannotEndInABackslash) {
 }
 
 TEST(Stubs, NamesCannotLeaveTheirQuotes) {
-  const Shape evil = shape(R"({"type":"object","properties":{"a\"}; evil(); //":{"type":"string"},"x\ny":{"type":"string"}}})");
+  const Shape evil = shape(
+      R"({"type":"object","properties":{"a\"}; evil(); //":{"type":"string"},"x\ny":{"type":"string"}}})");
   EXPECT_EQ(typescript_type(evil), "{\n  \"a\\\"}; evil(); //\"?: string;\n  \"x\\ny\"?: string;\n}");
   PythonStub stub;
   EXPECT_THAT(stub.function("t", "", evil, nullptr), HasSubstr(R"("a\"}; evil(); //": NotRequired[str],)"));
@@ -148,8 +160,8 @@ TEST(Stubs, NamesCannotLeaveTheirQuotes) {
 TEST(Stubs, SchemasThatExplodeAreBounded) {
   std::string schema = R"({"type":"object","properties":{"a":{"$ref":"#/$defs/l0"}},"$defs":{)";
   for (int i = 0; i < 30; ++i)
-    schema += "\"l" + std::to_string(i) + R"(":{"type":"object","properties":{"x":{"$ref":"#/$defs/l)" + std::to_string(i + 1) +
-              R"("},"y":{"$ref":"#/$defs/l)" + std::to_string(i + 1) + "\"}}},";
+    schema += "\"l" + std::to_string(i) + R"(":{"type":"object","properties":{"x":{"$ref":"#/$defs/l)" +
+              std::to_string(i + 1) + R"("},"y":{"$ref":"#/$defs/l)" + std::to_string(i + 1) + "\"}}},";
   schema += R"("l30":{"type":"string"}}})";
   EXPECT_LT(typescript_type(shape(schema)).size(), 400'000U);
 }

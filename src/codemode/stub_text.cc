@@ -11,7 +11,8 @@ namespace relay::codemode {
 namespace {
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
 }
 
 }  // namespace
@@ -78,9 +79,13 @@ std::string string_literal(std::string_view text) {
   std::string out;
   for (std::string_view rest = quoted; !rest.empty();) {
     const auto [point, bytes] = first_character(rest);
-    if (point < 0x80 || !is_hidden(point)) out.append(rest.substr(0, bytes));
-    else if (point < 0x10000) out += fmt::format("\\u{:04x}", point);
-    else out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((point - 0x10000) >> 10), 0xDC00 + ((point - 0x10000) & 0x3FF));
+    if (point < 0x80 || !is_hidden(point))
+      out.append(rest.substr(0, bytes));
+    else if (point < 0x10000)
+      out += fmt::format("\\u{:04x}", point);
+    else
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((point - 0x10000) >> 10),
+                         0xDC00 + ((point - 0x10000) & 0x3FF));
     rest.remove_prefix(bytes);
   }
   return out;

@@ -11,19 +11,24 @@ namespace {
 
 constexpr std::size_t kSummaryBytes = 300;
 
-void write_schemas(protocol::ObjectWriter& writer, const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+void write_schemas(protocol::ObjectWriter& writer, const Handbook& book, const ToolDoc& tool,
+                   const LearnedTypes& learned) {
   writer.raw("inputSchema", tool.input_schema);
   const OutputDoc output = output_of(book, tool, learned);
-  if (!output.schema.empty()) writer.raw(output.learned_from > 0 ? "learnedOutputSchema" : "outputSchema", output.schema);
+  if (!output.schema.empty())
+    writer.raw(output.learned_from > 0 ? "learnedOutputSchema" : "outputSchema", output.schema);
   if (output.learned_from > 0) writer.raw("learnedFrom", fmt::format("{}", output.learned_from));
 }
 
-std::string write_listed(const Handbook& book, const ToolDoc& tool, ToolDetail detail, const LearnedTypes& learned) {
+std::string write_listed(const Handbook& book, const ToolDoc& tool, ToolDetail detail,
+                         const LearnedTypes& learned) {
   std::string out;
   protocol::ObjectWriter writer(out);
   writer.text("name", tool.name);
   writer.text("alias", tool.alias);
-  if (detail != ToolDetail::names) writer.text("description", detail == ToolDetail::full ? tool.description : first_sentence(tool.description, kSummaryBytes));
+  if (detail != ToolDetail::names)
+    writer.text("description", detail == ToolDetail::full ? tool.description
+                                                          : first_sentence(tool.description, kSummaryBytes));
   if (detail == ToolDetail::full) write_schemas(writer, book, tool, learned);
   writer.finish();
   return out;
@@ -37,11 +42,13 @@ void name_tool(protocol::ObjectWriter& writer, const Handbook& book, const ToolD
   writer.text("call", fmt::format("mcp.{}.{}", book.alias, tool.alias));
 }
 
-std::string write_hit(const Handbook& book, const ToolDoc& tool, ToolDetail detail, const LearnedTypes& learned) {
+std::string write_hit(const Handbook& book, const ToolDoc& tool, ToolDetail detail,
+                      const LearnedTypes& learned) {
   std::string out;
   protocol::ObjectWriter writer(out);
   name_tool(writer, book, tool);
-  writer.text("description", detail == ToolDetail::full ? tool.description : first_sentence(tool.description, kSummaryBytes));
+  writer.text("description", detail == ToolDetail::full ? tool.description
+                                                        : first_sentence(tool.description, kSummaryBytes));
   if (detail == ToolDetail::full) write_schemas(writer, book, tool, learned);
   writer.finish();
   return out;
@@ -62,7 +69,8 @@ std::string write_tools(const Handbook& book, ToolDetail detail, const LearnedTy
 
 std::string write_server(const Handbook& book, const LearnedTypes& learned) {
   std::string list = "[";
-  for (const ToolDoc& tool : book.tools) append_item(list, write_listed(book, tool, ToolDetail::summary, learned));
+  for (const ToolDoc& tool : book.tools)
+    append_item(list, write_listed(book, tool, ToolDetail::summary, learned));
   std::string out;
   protocol::ObjectWriter writer(out);
   writer.text("server", book.server);
@@ -86,12 +94,14 @@ std::string write_tool(const Handbook& book, const ToolDoc& tool, const LearnedT
   return out;
 }
 
-std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books, std::string_view query, std::size_t limit, ToolDetail detail,
-                       const std::vector<std::string>& missing, const LearnedTypes& learned) {
+std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books, std::string_view query,
+                       std::size_t limit, ToolDetail detail, const std::vector<std::string>& missing,
+                       const LearnedTypes& learned) {
   Ranking ranking;
   for (const auto& book : books) ranking.add(book->words);
   std::string list = "[";
-  for (const Hit& hit : ranking.find(query, limit)) append_item(list, write_hit(*books[hit.index], books[hit.index]->tools[hit.tool], detail, learned));
+  for (const Hit& hit : ranking.find(query, limit))
+    append_item(list, write_hit(*books[hit.index], books[hit.index]->tools[hit.tool], detail, learned));
   std::string out = "{\"results\":" + list + "]";
   if (!missing.empty()) out += ",\"missing\":" + json::write(json::array(missing.begin(), missing.end()));
   return out + "}";
@@ -100,11 +110,14 @@ std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books
 std::optional<json::value> find_sample(const json::value& result) {
   const json::object* object = result.if_object();
   if (!object) return {};
-  if (const json::value* structured = json::find(*object, "structuredContent"); structured && structured->is_structured()) return *structured;
+  if (const json::value* structured = json::find(*object, "structuredContent");
+      structured && structured->is_structured())
+    return *structured;
   const json::array* content = json::find_array(*object, "content");
   if (!content || content->size() != 1 || !content->front().is_object()) return {};
   const json::object& block = content->front().get_object();
-  const auto text = json::find_string(block, "type") == "text" ? json::find_string(block, "text") : std::nullopt;
+  const auto text =
+      json::find_string(block, "type") == "text" ? json::find_string(block, "text") : std::nullopt;
   if (!text || text->empty() || (text->front() != '{' && text->front() != '[')) return {};
   auto parsed = json::parse(*text);
   return parsed && parsed->is_structured() ? std::optional(*std::move(parsed)) : std::nullopt;

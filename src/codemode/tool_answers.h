@@ -21,10 +21,12 @@ std::string write_server(const Handbook& book, const LearnedTypes& learned);
 /// A tool, with its schemas and its declarations in both languages.
 std::string write_tool(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned);
 /// {"results":[...]}: the tools that fit the words best. `missing` names servers that did not answer in time.
-std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books, std::string_view query, std::size_t limit, ToolDetail detail,
-                       const std::vector<std::string>& missing, const LearnedTypes& learned);
+std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books, std::string_view query,
+                       std::size_t limit, ToolDetail detail, const std::vector<std::string>& missing,
+                       const LearnedTypes& learned);
 
-/// The value that a guest gets of a CallToolResult, when it has a structure: structuredContent, or one text that is a JSON object or array.
+/// The value that a guest gets of a CallToolResult, when it has a structure: structuredContent, or one text
+/// that is a JSON object or array.
 std::optional<json::value> find_sample(const json::value& result);
 
 }  // namespace relay::codemode

@@ -33,15 +33,19 @@ std::string array_type(const Shape& items, std::string_view indent) {
 }
 
 std::string member_line(const Member& member, std::string_view indent) {
-  return fmt::format("{}{}{}{}: {};\n", jsdoc(member.description, indent), indent, typescript_member(member.name), member.required ? "" : "?",
+  return fmt::format("{}{}{}{}: {};\n", jsdoc(member.description, indent), indent,
+                     typescript_member(member.name), member.required ? "" : "?",
                      typescript_type(member.shape, indent));
 }
 
 std::string object_type(const Shape& shape, std::string_view indent) {
-  if (shape.members.empty()) return shape.parts.empty() ? "Record<string, unknown>" : "Record<string, " + typescript_type(shape.parts[0], indent) + ">";
+  if (shape.members.empty())
+    return shape.parts.empty() ? "Record<string, unknown>"
+                               : "Record<string, " + typescript_type(shape.parts[0], indent) + ">";
   std::string out = "{\n";
   for (const Member& member : shape.members) out += member_line(member, deeper(indent));
-  if (!shape.parts.empty()) out += deeper(indent) + "[key: string]: unknown;\n";  // the other members' own type must fit theirs
+  if (!shape.parts.empty())
+    out += deeper(indent) + "[key: string]: unknown;\n";  // the other members' own type must fit theirs
   return out.append(indent).append("}");
 }
 
@@ -60,7 +64,9 @@ std::string typescript_type(const Shape& shape, std::string_view indent) {
     case Kind::integer:
     case Kind::number: return "number";
     case Kind::string: return "string";
-    case Kind::literal: return shape.literal.is_object() || shape.literal.is_array() ? "unknown" : typescript_literal(shape.literal);
+    case Kind::literal:
+      return shape.literal.is_object() || shape.literal.is_array() ? "unknown"
+                                                                   : typescript_literal(shape.literal);
     case Kind::array: return array_type(shape.parts[0], indent);
     case Kind::tuple: return "[" + joined(shape.parts, ", ", indent) + "]";
     case Kind::object: return object_type(shape, indent);
@@ -70,12 +76,15 @@ std::string typescript_type(const Shape& shape, std::string_view indent) {
   return "unknown";
 }
 
-std::string typescript_method(std::string_view name, std::string_view description, const Shape& input, const Shape* output, std::string_view indent) {
+std::string typescript_method(std::string_view name, std::string_view description, const Shape& input,
+                              const Shape* output, std::string_view indent) {
   const bool optional = std::ranges::none_of(input.members, &Member::required);
   std::string out = jsdoc(description, indent);
   out.append(indent).append(typescript_member(name));
-  if (input.is_object() && input.members.empty() && input.parts.empty()) out += "(args?: {})";
-  else out += fmt::format("(args{}: {})", optional ? "?" : "", typescript_type(input, indent));
+  if (input.is_object() && input.members.empty() && input.parts.empty())
+    out += "(args?: {})";
+  else
+    out += fmt::format("(args{}: {})", optional ? "?" : "", typescript_type(input, indent));
   return out + fmt::format(": Promise<{}>;\n", output ? typescript_type(*output, indent) : "unknown");
 }
 

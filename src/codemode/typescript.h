@@ -15,6 +15,7 @@ std::string typescript_type(const Shape& shape, std::string_view indent = "");
 std::string typescript_member(std::string_view name);
 
 /// `list_issues(args: {...}): Promise<...>;` with its description above it. `result` null: unknown.
-std::string typescript_method(std::string_view name, std::string_view description, const Shape& input, const Shape* output, std::string_view indent);
+std::string typescript_method(std::string_view name, std::string_view description, const Shape& input,
+                              const Shape* output, std::string_view indent);
 
 }  // namespace relay::codemode

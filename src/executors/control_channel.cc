@@ -74,14 +74,16 @@ io::Task<std::optional<ControlMessage>> ControlChannel::receive() {
     char text[limits::kControlBytes];
     Datagram datagram = receive_datagram(socket_.native_handle(), text, sizeof text);
     if (datagram.bytes > 0) {
-      RELAY_CO_TRY(json::object content, json::parse_object(std::string_view(text, static_cast<std::size_t>(datagram.bytes))));
+      RELAY_CO_TRY(json::object content,
+                   json::parse_object(std::string_view(text, static_cast<std::size_t>(datagram.bytes))));
       co_return ControlMessage{std::move(content), std::move(datagram.fd)};
     }
     if (datagram.bytes == 0 || datagram.error_number == ECONNRESET) co_return std::optional<ControlMessage>{};
     if (datagram.error_number != EAGAIN && datagram.error_number != EINTR)
       co_return fail(from_errno(datagram.error_number, "read a zygote's control socket"));
     boost::system::error_code error;
-    co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
+    co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                                asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
     if (error) co_return fail(unavailable("waiting for a zygote: " + error.message()));
   }

@@ -7,7 +7,8 @@
 
 namespace relay::executors {
 
-/// Exit code, value, error and usage into the outcome; texts are cut to their limits. Fails when it is no done header.
+/// Exit code, value, error and usage into the outcome; texts are cut to their limits. Fails when it is no
+/// done header.
 Result<void> apply_done_header(std::string_view header, RunOutcome& outcome);
 
 }  // namespace relay::executors

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "base/fd.h"
 #include "executors/run_child.h"
@@ -43,7 +43,9 @@ class FakeChild {
   FakeChild(const FakeChild&) = delete;
   FakeChild& operator=(const FakeChild&) = delete;
 
-  void say(std::string_view bytes) const { ASSERT_EQ(::write(other.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size())); }
+  void say(std::string_view bytes) const {
+    ASSERT_EQ(::write(other.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
   /// As if the process had ended: what a zygote would report, and the end of the socket.
   void end(ChildExit exit) {
     state->exit = exit;

@@ -7,7 +7,8 @@
 namespace relay::executors {
 namespace {
 
-constexpr std::size_t kUnsentBytesMax = 4 * limits::kMiB;    // beyond it the guest must read before it may ask more
+constexpr std::size_t kUnsentBytesMax =
+    4 * limits::kMiB;  // beyond it the guest must read before it may ask more
 constexpr std::size_t kStreamBytesMax = 256 * limits::kKiB;  // beyond it a source that streams has to wait
 
 json::object failure_header(std::int64_t id, const HostFailure& failure) {
@@ -17,9 +18,12 @@ json::object failure_header(std::int64_t id, const HostFailure& failure) {
 }
 
 std::string reply_header(std::int64_t id, const Result<HostReply>& reply) {
-  if (!reply) return json::write(failure_header(id, {std::string(reply.error().face().type), reply.error().message, ""}));
+  if (!reply)
+    return json::write(
+        failure_header(id, {std::string(reply.error().face().type), reply.error().message, ""}));
   if (reply->failure) return json::write(failure_header(id, *reply->failure));
-  return fmt::format(R"({{"id":{},"ok":true,"result":{}}})", id, reply->result_text.empty() ? json::write(reply->result) : reply->result_text);
+  return fmt::format(R"({{"id":{},"ok":true,"result":{}}})", id,
+                     reply->result_text.empty() ? json::write(reply->result) : reply->result_text);
 }
 
 }  // namespace
@@ -59,14 +63,16 @@ class HostCallTable::Stream final : public HostStream {
   bool replied_ = false;
 };
 
-HostCallTable::HostCallTable(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls)
+HostCallTable::HostCallTable(io::Executor executor, std::shared_ptr<RunChild> child,
+                             std::shared_ptr<HostCalls> calls)
     : executor_(executor), child_(std::move(child)), host_(std::move(calls)), room_(executor) {}
 
 Result<void> HostCallTable::begin(std::int64_t id, HostCall call) {
   if (!child_) return {};
   Entry entry;
   entry.body_bytes = call.body.size();
-  if (!calls_.emplace(id, entry).second) return fail(invalid(fmt::format("call {} is in flight already", id)));
+  if (!calls_.emplace(id, entry).second)
+    return fail(invalid(fmt::format("call {} is in flight already", id)));
   body_bytes_ += entry.body_bytes;
   auto body = [](std::shared_ptr<HostCallTable> self, std::int64_t number, HostCall owned) -> Task<void> {
     co_return co_await self->perform(number, std::move(owned));
@@ -120,7 +126,8 @@ void HostCallTable::close() {
 }
 
 bool HostCallTable::has_room() const {
-  return calls_.size() < limits::kRunCalls && body_bytes_ < limits::kRunCallBytes && (!child_ || child_->unsent_bytes() < kUnsentBytesMax);
+  return calls_.size() < limits::kRunCalls && body_bytes_ < limits::kRunCallBytes &&
+         (!child_ || child_->unsent_bytes() < kUnsentBytesMax);
 }
 
 Task<void> HostCallTable::wait_for_room() {

@@ -1,7 +1,7 @@
 // HostCallTable: the host calls of one run that are in flight.
 //
-// Each call is a task of its own that owns what it needs. The table bounds how many there are and how many bytes they
-// brought along: has_room() tells the reader of the socket to leave further frames where they are.
+// Each call is a task of its own that owns what it needs. The table bounds how many there are and how many
+// bytes they brought along: has_room() tells the reader of the socket to leave further frames where they are.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,8 @@ class ChildGuard {
 // Returns the session to its table even if the run is unwound.
 class SessionGuard {
  public:
-  SessionGuard(SessionTable& table, SessionKey key, Language language) : table_(table), key_(std::move(key)), language_(language) {}
+  SessionGuard(SessionTable& table, SessionKey key, Language language)
+      : table_(table), key_(std::move(key)), language_(language) {}
   SessionGuard(const SessionGuard&) = delete;
   SessionGuard& operator=(const SessionGuard&) = delete;
   ~SessionGuard() { table_.give_back(key_, language_, std::move(child), std::move(lost_because)); }
@@ -40,10 +41,12 @@ class SessionGuard {
 };
 
 std::string loss(const RunOutcome& outcome) {
-  return outcome.error ? "its last run was ended: " + outcome.error->message : "its process ended with its last run";
+  return outcome.error ? "its last run was ended: " + outcome.error->message
+                       : "its process ended with its last run";
 }
 
-// The zygote's own two, every child that may be alive at once, and as many again that have ended and are not yet reaped.
+// The zygote's own two, every child that may be alive at once, and as many again that have ended and are not
+// yet reaped.
 std::size_t processes_max(const LocalConfig& config) {
   return 2 + 2 * (config.ready_children + config.queue.running_max + config.sessions.total + 1);
 }
@@ -52,12 +55,15 @@ std::string_view title(Language language) {
   return language == Language::js ? "JavaScript" : "Python";
 }
 
-// Whose child may evaluate which packages ahead of a run. Nothing when the run brings arguments or an environment, which packages
-// may look at while they are loaded. A prepared child has seen the program that it was prepared for, so it never serves others.
+// Whose child may evaluate which packages ahead of a run. Nothing when the run brings arguments or an
+// environment, which packages may look at while they are loaded. A prepared child has seen the program that
+// it was prepared for, so it never serves others.
 std::string preparable_deps(const RunRequest& request) {
   const capsule::Manifest& manifest = request.capsule.manifest;
   const capsule::Entry& entry = manifest.entry;
-  if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 || !entry.env.empty() || !entry.argv.empty()) return {};
+  if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 ||
+      !entry.env.empty() || !entry.argv.empty())
+    return {};
   return manifest.layers.back().sha256 + ' ' + request.principal;
 }
 
@@ -79,7 +85,12 @@ constexpr auto kPreparingPause = std::chrono::milliseconds(5);  // the answer le
 }  // namespace
 
 LocalExecutor::LocalExecutor(io::Executor executor, const Clock& clock, LocalConfig config)
-    : executor_(executor), config_(std::move(config)), queue_(RunQueue::make(executor, config_.queue)), sessions_(clock, config_.sessions), prepared_(clock), sweep_(executor) {}
+    : executor_(executor),
+      config_(std::move(config)),
+      queue_(RunQueue::make(executor, config_.queue)),
+      sessions_(clock, config_.sessions),
+      prepared_(clock),
+      sweep_(executor) {}
 
 LocalExecutor::~LocalExecutor() {
   stop();
@@ -118,15 +129,18 @@ void LocalExecutor::start(Language language) {
 Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, RunObserver& observer) {
   const Runtime& used = runtime(language);
   const std::shared_ptr<ReadyPool> pool = used.pool;
-  if (used.zygote->status().phase != ZygotePhase::ready) observer.on_progress(fmt::format("starting the {} runtime", title(language)));
+  if (used.zygote->status().phase != ZygotePhase::ready)
+    observer.on_progress(fmt::format("starting the {} runtime", title(language)));
   RELAY_CO_TRY(RunChild child, co_await pool->take());
   co_return std::make_shared<RunChild>(std::move(child));
 }
 
-// One run on this child, or on a ready one. A child that died with its zygote before it said anything has done nothing that anybody
-// could see, so the run begins again on a child of the next zygote, once; unless the child held a session's variables.
-Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child, RunRequest& request, std::shared_ptr<HostCalls> calls,
-                                                 RunObserver& observer, RunStop stop) {
+// One run on this child, or on a ready one. A child that died with its zygote before it said anything has
+// done nothing that anybody could see, so the run begins again on a child of the next zygote, once; unless
+// the child held a session's variables.
+Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child, RunRequest& request,
+                                                 std::shared_ptr<HostCalls> calls, RunObserver& observer,
+                                                 RunStop stop) {
   bool may_repeat = !child || !request.session;
   for (;; may_repeat = false) {
     if (!child) {
@@ -136,17 +150,20 @@ Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child
     RunChannel channel(executor_, child, calls, observer);
     RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, stop));
     if (result.fate == ChildFate::waits) guard.keep();
-    if (result.fate != ChildFate::unused || !may_repeat) co_return Served{std::move(child), std::move(result)};
+    if (result.fate != ChildFate::unused || !may_repeat)
+      co_return Served{std::move(child), std::move(result)};
     child.reset();
     request.deps_held = false;
   }
 }
 
-Task<RunOutcome> LocalExecutor::run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+Task<RunOutcome> LocalExecutor::run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls,
+                                          RunObserver& observer, RunStop stop) {
   const std::string deps = preparable_deps(request);
   std::shared_ptr<RunChild> prepared = deps.empty() ? nullptr : prepared_.take(deps);
   request.deps_held = prepared != nullptr;
-  RELAY_CO_TRY(Served served, co_await serve(std::move(prepared), request, std::move(calls), observer, std::move(stop)));
+  RELAY_CO_TRY(Served served,
+               co_await serve(std::move(prepared), request, std::move(calls), observer, std::move(stop)));
   if (served.result.fate == ChildFate::waits) {
     runtime(request.language()).pool->discard(std::move(served.child));
     if (!deps.empty() && queue_->waiting() == 0) prepare_successor(request);
@@ -179,7 +196,8 @@ Task<void> LocalExecutor::prepare(RunRequest request, std::string key) {
   ChildGuard guard(*child);
   RunChannel channel(executor_, *child, calls, nobody);
   const auto result = co_await channel.run(request, {});
-  const bool is_silent = result && result->outcome.stdout_bytes.empty() && result->outcome.stderr_bytes.empty() && !calls->asked();
+  const bool is_silent = result && result->outcome.stdout_bytes.empty() &&
+                         result->outcome.stderr_bytes.empty() && !calls->asked();
   if (!is_silent || result->fate != ChildFate::waits || result->outcome.exit_code != 0) {
     prepared_.spoil(key);
     co_return Result<void>{};
@@ -202,28 +220,36 @@ void LocalExecutor::sweep_prepared() {
   });
 }
 
-Task<RunOutcome> LocalExecutor::run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
-  RELAY_CO_TRY(SessionTable::Lease lease, sessions_.take(*request.session, request.language(), request.session_start));
+Task<RunOutcome> LocalExecutor::run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls,
+                                               RunObserver& observer, RunStop stop) {
+  RELAY_CO_TRY(SessionTable::Lease lease,
+               sessions_.take(*request.session, request.language(), request.session_start));
   SessionGuard session(sessions_, *request.session, request.language());
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
-  Result<Served> served = co_await serve(std::move(lease.child), request, std::move(calls), observer, std::move(stop));
+  Result<Served> served =
+      co_await serve(std::move(lease.child), request, std::move(calls), observer, std::move(stop));
   session.lost_because.clear();
   if (!served) co_return fail(std::move(served.error()));
   RunOutcome& outcome = served->result.outcome;
   outcome.session_note = std::move(lease.note);
-  if (served->result.fate == ChildFate::waits) session.child = std::move(served->child);
-  else session.lost_because = loss(outcome);
+  if (served->result.fate == ChildFate::waits)
+    session.child = std::move(served->child);
+  else
+    session.lost_because = loss(outcome);
   co_return std::move(outcome);
 }
 
-Task<RunOutcome> LocalExecutor::run(const authority::Recorded&, RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+Task<RunOutcome> LocalExecutor::run(const authority::Recorded&, RunRequest request,
+                                    std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
   const steady_clock::time_point asked = steady_clock::now();
-  if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max) observer.on_progress("waiting for a free place to run");
+  if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max)
+    observer.on_progress("waiting for a free place to run");
   RELAY_CO_TRY(const RunQueue::Ticket ticket, co_await queue_->enter());
   const double queued_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count();
-  Result<RunOutcome> outcome = request.session ? co_await run_in_session(request, std::move(calls), observer, std::move(stop))
-                                               : co_await run_fresh(request, std::move(calls), observer, std::move(stop));
+  Result<RunOutcome> outcome =
+      request.session ? co_await run_in_session(request, std::move(calls), observer, std::move(stop))
+                      : co_await run_fresh(request, std::move(calls), observer, std::move(stop));
   ++runs_;
   if (outcome) outcome->usage.queued_ms = queued_ms;
   co_return outcome;

@@ -1,7 +1,7 @@
 // LocalExecutor: runs code in children of the zygotes on this machine.
 //
-// One queue in front of both languages; behind it a zygote and a pool of ready children for each. The zygotes boot
-// in the background when start() is called, or on the first run that needs them. Loop thread only.
+// One queue in front of both languages; behind it a zygote and a pool of ready children for each. The zygotes
+// boot in the background when start() is called, or on the first run that needs them. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,9 @@ struct LocalConfig {
   std::string runtime_dir;
   sandbox::WallLevel walls = sandbox::WallLevel::full;
   std::size_t ready_children = limits::kReadyChildren;
-  sandbox::GroupSite groups = {};      // where control groups are made, one for each zygote
-  std::size_t group_memory_bytes = 0;  // what all runs of one language may use together, where there is a group
+  sandbox::GroupSite groups = {};  // where control groups are made, one for each zygote
+  std::size_t group_memory_bytes =
+      0;  // what all runs of one language may use together, where there is a group
   RunQueue::Bounds queue;
   SessionTable::Bounds sessions;
 };
@@ -44,8 +45,8 @@ struct LocalStatus {
   std::size_t running = 0;
   std::size_t waiting = 0;
   std::size_t sessions = 0;
-  std::uint64_t runs = 0;             // ended, whatever way
-  std::size_t leaked_children = 0;    // alive in the kernel and unknown to us: must be 0
+  std::uint64_t runs = 0;           // ended, whatever way
+  std::size_t leaked_children = 0;  // alive in the kernel and unknown to us: must be 0
 };
 
 class LocalExecutor {
@@ -55,10 +56,12 @@ class LocalExecutor {
 
   /// Boots the language's zygote in the background, so that the first run need not wait for it.
   void start(Language language);
-  /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the run goes on. Whatever the
-  /// guest does is an outcome; an Error means that it could not be run: busy, or a runtime that does not start. Cancelling the
-  /// coroutine kills the child; `stop` does so too, and still gives an outcome with the output so far.
-  Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
+  /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the
+  /// run goes on. Whatever the guest does is an outcome; an Error means that it could not be run: busy, or a
+  /// runtime that does not start. Cancelling the coroutine kills the child; `stop` does so too, and still
+  /// gives an outcome with the output so far.
+  Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request,
+                       std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
   /// Kills everything.
   void stop();
 
@@ -77,9 +80,12 @@ class LocalExecutor {
   };
 
   Runtime& runtime(Language language);
-  Task<RunOutcome> run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
-  Task<RunOutcome> run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
-  Task<Served> serve(std::shared_ptr<RunChild> child, RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop);
+  Task<RunOutcome> run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer,
+                             RunStop stop);
+  Task<RunOutcome> run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls,
+                                  RunObserver& observer, RunStop stop);
+  Task<Served> serve(std::shared_ptr<RunChild> child, RunRequest& request, std::shared_ptr<HostCalls> calls,
+                     RunObserver& observer, RunStop stop);
   Task<std::shared_ptr<RunChild>> take_child(Language language, RunObserver& observer);
   void prepare_successor(const RunRequest& request);
   Task<void> prepare(RunRequest request, std::string key);

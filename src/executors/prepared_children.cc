@@ -23,7 +23,8 @@ std::shared_ptr<RunChild> PreparedChildren::take(const std::string& key) {
 
 bool PreparedChildren::begin(const std::string& key) {
   const auto waiting = static_cast<std::size_t>(std::ranges::count(children_, key, &Waiting::key));
-  if (spoiled_.contains(key) || beginning_.size() >= kAtOnce || waiting + beginning_.count(key) >= kEach) return false;
+  if (spoiled_.contains(key) || beginning_.size() >= kAtOnce || waiting + beginning_.count(key) >= kEach)
+    return false;
   beginning_.insert(key);
   return true;
 }

@@ -1,8 +1,9 @@
 // PreparedChildren: children that have already evaluated the packages which the next run is likely to import.
 //
-// A package is evaluated in every fresh sandbox, which takes longer than most programs that use it. So after a run with packages
-// another child evaluates the same ones, nothing else, and waits; the next run with them finds it. Each serves one run, like
-// every child. The key is the hash of the layer of dependencies and the principal. Loop thread only.
+// A package is evaluated in every fresh sandbox, which takes longer than most programs that use it. So after
+// a run with packages another child evaluates the same ones, nothing else, and waits; the next run with them
+// finds it. Each serves one run, like every child. The key is the hash of the layer of dependencies and the
+// principal. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ namespace relay::executors {
 
 class PreparedChildren {
  public:
-  static constexpr std::size_t kEach = 2;  // of one key, those that are being prepared included
-  static constexpr std::size_t kAll = 8;   // the longest unused one goes first
+  static constexpr std::size_t kEach = 2;    // of one key, those that are being prepared included
+  static constexpr std::size_t kAll = 8;     // the longest unused one goes first
   static constexpr std::size_t kAtOnce = 2;  // being prepared: it happens beside the queue of runs
   static constexpr auto kUnused = std::chrono::minutes(5);
 

@@ -39,7 +39,8 @@ TEST_F(PreparedChildrenTest, AFewOfEachAndNotTooManyInAll) {
   EXPECT_TRUE(prepared.begin("a"));
   prepared.give_up("a");
   FakeChild& oldest = *children_.front();
-  for (std::size_t i = 0; i < PreparedChildren::kAll; ++i) prepare(std::string(1, static_cast<char>('b' + i)));
+  for (std::size_t i = 0; i < PreparedChildren::kAll; ++i)
+    prepare(std::string(1, static_cast<char>('b' + i)));
   EXPECT_EQ(prepared.size(), PreparedChildren::kAll);
   EXPECT_TRUE(oldest.was_killed());
 }

@@ -5,11 +5,13 @@
 namespace relay::executors {
 namespace {
 
-constexpr auto kChoresPause = std::chrono::milliseconds(3);  // longer than most short runs take to be answered
+constexpr auto kChoresPause =
+    std::chrono::milliseconds(3);  // longer than most short runs take to be answered
 
 }  // namespace
 
-std::shared_ptr<ReadyPool> ReadyPool::make(const io::Executor& executor, std::shared_ptr<Zygote> zygote, std::size_t target) {
+std::shared_ptr<ReadyPool> ReadyPool::make(const io::Executor& executor, std::shared_ptr<Zygote> zygote,
+                                           std::size_t target) {
   std::shared_ptr<ReadyPool> pool(new ReadyPool(executor, std::move(zygote), target));
   pool->zygote_->on_change([weak = std::weak_ptr(pool)] {
     if (const auto self = weak.lock()) self->refill();
@@ -22,7 +24,8 @@ void ReadyPool::drop_dead() {
 }
 
 std::size_t ReadyPool::ready() const {
-  return static_cast<std::size_t>(std::ranges::count_if(children_, [](const RunChild& child) { return child.alive(); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(children_, [](const RunChild& child) { return child.alive(); }));
 }
 
 void ReadyPool::close() {

@@ -1,8 +1,9 @@
-// ReadyPool: a few children of one zygote that are forked, walled in and waiting, so that a run is one message.
+// ReadyPool: a few children of one zygote that are forked, walled in and waiting, so that a run is one
+// message.
 //
-// take() gives one at once when there is one. Forking its successor and ending children that have served costs more processor
-// time than a run, so both are chores: done a little later, when the caller has its answer, and at once only when few
-// children are left.
+// take() gives one at once when there is one. Forking its successor and ending children that have served
+// costs more processor time than a run, so both are chores: done a little later, when the caller has its
+// answer, and at once only when few children are left.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace relay::executors {
 
 class ReadyPool : public std::enable_shared_from_this<ReadyPool> {
  public:
-  static std::shared_ptr<ReadyPool> make(const io::Executor& executor, std::shared_ptr<Zygote> zygote, std::size_t target);
+  static std::shared_ptr<ReadyPool> make(const io::Executor& executor, std::shared_ptr<Zygote> zygote,
+                                         std::size_t target);
 
   /// A ready child; forks one when none is ready.
   io::Task<RunChild> take();

@@ -1,4 +1,5 @@
-// A run as values: what to run, what it may ask of us meanwhile, and how it ended. Every executor speaks in these.
+// A run as values: what to run, what it may ask of us meanwhile, and how it ended. Every executor speaks in
+// these.
 #pragma once
 
 #include <chrono>
@@ -41,7 +42,7 @@ enum class SessionStart : std::uint8_t { keep, reset };
 
 struct RunRequest {
   std::string run_id;
-  std::string principal;     // whose run it is: what is kept from one run for another stays with its principal
+  std::string principal;  // whose run it is: what is kept from one run for another stays with its principal
   capsule::Capsule capsule;  // what runs, signed; the child checks it again
   std::string key;           // SPKI DER of the signing key, base64
   std::string stdin_bytes;
@@ -49,8 +50,8 @@ struct RunRequest {
   std::optional<SessionKey> session;
   SessionStart session_start = SessionStart::keep;
   RunLimits limits;
-  json::array servers;  // upstream servers that code may call, by name
-  json::object extra;   // further members of the start header
+  json::array servers;     // upstream servers that code may call, by name
+  json::object extra;      // further members of the start header
   bool deps_held = false;  // the child has the layer of dependencies already and need not get it again
 
   [[nodiscard]] Language language() const { return capsule.manifest.language; }
@@ -78,19 +79,20 @@ struct HostReply {
   std::string result_text = {};  // valid JSON that goes out as it is, instead of `result`
 };
 
-/// A result that comes in pieces: event frames for one call, in order. Either events come before the reply that
-/// call() returns, or the reply is sent first and the events follow it: then what call() returns is not sent, and an
-/// Error becomes the event "error".
+/// A result that comes in pieces: event frames for one call, in order. Either events come before the reply
+/// that call() returns, or the reply is sent first and the events follow it: then what call() returns is not
+/// sent, and an Error becomes the event "error".
 class HostStream {
  public:
   virtual ~HostStream() = default;
   virtual void send_reply(json::value result) = 0;
-  /// Returns when the child's socket took it, so a slow guest slows the source down. Fails once the run is over.
+  /// Returns when the child's socket took it, so a slow guest slows the source down. Fails once the run is
+  /// over.
   virtual Task<void> send_event(std::string_view event, json::object header, std::string_view body) = 0;
 };
 
-/// Everything that a guest can reach: the wall on relay's side. Called once per request, many at a time; a call whose run
-/// has ended is cancelled. An Error becomes a failure with the error's type.
+/// Everything that a guest can reach: the wall on relay's side. Called once per request, many at a time; a
+/// call whose run has ended is cancelled. An Error becomes a failure with the error's type.
 class HostCalls {
  public:
   virtual ~HostCalls() = default;
@@ -139,11 +141,13 @@ struct RunOutcome {
   std::string session_note;  // why a session's variables are gone, when they are
 };
 
-/// Stops one run from outside and still lets it report what it printed. Copies share one state; loop thread only.
+/// Stops one run from outside and still lets it report what it printed. Copies share one state; loop thread
+/// only.
 class RunStop {
  public:
   RunStop() : state_(std::make_shared<State>()) {}
-  /// Kills the child at once; the outcome says Cancelled and keeps the output. Without effect once the run is over.
+  /// Kills the child at once; the outcome says Cancelled and keeps the output. Without effect once the run is
+  /// over.
   void request() {
     if (std::exchange(state_->requested, true) || !state_->on_request) return;
     state_->on_request();

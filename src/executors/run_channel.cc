@@ -2,8 +2,8 @@
 
 #include <signal.h>
 
-#include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
+#include <boost/asio/steady_timer.hpp>
 
 #include "base/bytes.h"
 #include "executors/done_frame.h"
@@ -27,8 +27,12 @@ enum class Verdict : std::uint8_t { none, timeout, output, stopped, violation };
 }  // namespace
 
 struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
-  State(const io::Executor& executor, std::shared_ptr<RunChild> run_child, std::shared_ptr<HostCalls> host, RunObserver& run_observer)
-      : child(run_child), calls(std::make_shared<HostCallTable>(executor, run_child, std::move(host))), observer(run_observer), deadline(executor) {}
+  State(const io::Executor& executor, std::shared_ptr<RunChild> run_child, std::shared_ptr<HostCalls> host,
+        RunObserver& run_observer)
+      : child(run_child),
+        calls(std::make_shared<HostCallTable>(executor, run_child, std::move(host))),
+        observer(run_observer),
+        deadline(executor) {}
 
   void end(Verdict why, std::string detail = {});
   void start(const RunRequest& request);
@@ -53,7 +57,8 @@ struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
   bool zygote_died = false;
 };
 
-RunChannel::RunChannel(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls, RunObserver& observer)
+RunChannel::RunChannel(io::Executor executor, std::shared_ptr<RunChild> child,
+                       std::shared_ptr<HostCalls> calls, RunObserver& observer)
     : state_(std::make_shared<State>(executor, std::move(child), std::move(calls), observer)) {}
 
 RunChannel::~RunChannel() {
@@ -61,7 +66,8 @@ RunChannel::~RunChannel() {
   state_->calls->close();
 }
 
-// The first reason counts. Killing is all that is needed: the socket ends, and with it the loop that reads it.
+// The first reason counts. Killing is all that is needed: the socket ends, and with it the loop that reads
+// it.
 void RunChannel::State::end(Verdict why, std::string more) {
   if (done || verdict != Verdict::none) return;
   verdict = why;
@@ -104,7 +110,8 @@ Result<void> RunChannel::State::take_output(const FrameView& frame) {
   is_stdout ? observer.on_stdout(fits) : observer.on_stderr(fits);
   if (fits.size() == frame.body.size()) return {};
   (is_stdout ? outcome.stdout_truncated : outcome.stderr_truncated) = true;
-  end(Verdict::output, fmt::format("{} went over the limit of {} bytes; the run was ended there", *stream, limits.stdout_bytes));
+  end(Verdict::output, fmt::format("{} went over the limit of {} bytes; the run was ended there", *stream,
+                                   limits.stdout_bytes));
   return {};
 }
 
@@ -115,7 +122,8 @@ Result<void> RunChannel::State::take_call(const FrameView& frame) {
   if (!id || !op) return fail(invalid("a call without number or operation"));
   HostCall call{.op = std::string(*op), .args = {}, .body = std::string(frame.body)};
   if (call.op == "mcp.call") call.args_text = json::find_text(frame.header, "args").value_or("{}");
-  if (json::value* args = header.if_contains("args"); args && args->is_object()) call.args = std::move(args->get_object());
+  if (json::value* args = header.if_contains("args"); args && args->is_object())
+    call.args = std::move(args->get_object());
   return calls->begin(*id, std::move(call));
 }
 
@@ -167,7 +175,8 @@ Task<void> RunChannel::State::explain_end() {
   const std::shared_ptr<State> self = shared_from_this();
   child->kill();
   Result<ChildExit> exit = co_await child->wait(relay::limits::kExitReport);
-  const ChildExit known = exit ? *exit : ChildExit{.code = {}, .signal = SIGKILL, .cpu_ms = 0, .zygote_died = false};
+  const ChildExit known =
+      exit ? *exit : ChildExit{.code = {}, .signal = SIGKILL, .cpu_ms = 0, .zygote_died = false};
   outcome.usage.cpu_ms = known.cpu_ms;
   zygote_died = known.zygote_died;
   const auto set = [this](int code, std::string type, std::string message) {
@@ -176,23 +185,32 @@ Task<void> RunChannel::State::explain_end() {
   };
   switch (verdict) {
     case Verdict::timeout:
-      set(kExitTimeout, "Timeout", fmt::format("the run took longer than {} ms and was ended", limits.timeout.count()));
+      set(kExitTimeout, "Timeout",
+          fmt::format("the run took longer than {} ms and was ended", limits.timeout.count()));
       co_return Result<void>{};
     case Verdict::output: set(1, "OutputLimitExceeded", detail); co_return Result<void>{};
     case Verdict::stopped: set(kExitMemory, "Cancelled", "the run was cancelled"); co_return Result<void>{};
     case Verdict::violation:
-      set(kExitPolicy, "SandboxViolation", "the run was ended because it broke the protocol with relay: " + detail);
+      set(kExitPolicy, "SandboxViolation",
+          "the run was ended because it broke the protocol with relay: " + detail);
       co_return Result<void>{};
     case Verdict::none: break;
   }
-  if (known.zygote_died) set(1, "Internal", "the runtime's process ended during the run; the next run gets a new one");
-  else if (known.signal == SIGXCPU) set(kExitTimeout, "Timeout", "the run used up its CPU time");
-  else if (known.signal == SIGSYS) set(kExitPolicy, "PolicyDenied", "the sandbox ended the run at a forbidden system call");
+  if (known.zygote_died)
+    set(1, "Internal", "the runtime's process ended during the run; the next run gets a new one");
+  else if (known.signal == SIGXCPU)
+    set(kExitTimeout, "Timeout", "the run used up its CPU time");
+  else if (known.signal == SIGSYS)
+    set(kExitPolicy, "PolicyDenied", "the sandbox ended the run at a forbidden system call");
   else if (known.code == kExitMemory || known.signal == SIGTRAP)  // SIGTRAP: V8 gave up an allocation
     set(kExitMemory, "MemoryLimitExceeded", fmt::format("the run needed more than {} MB", limits.mem_mb));
-  else if (known.signal == SIGKILL)  // nobody here did that: the kernel, out of memory in the control group or on the machine
-    set(kExitMemory, "MemoryLimitExceeded", fmt::format("the run needed more than {} MB, or all runs together more than there is for them", limits.mem_mb));
-  else set(1, "Internal", fmt::format("the run's process {}", describe(known)));
+  else if (known.signal ==
+           SIGKILL)  // nobody here did that: the kernel, out of memory in the control group or on the machine
+    set(kExitMemory, "MemoryLimitExceeded",
+        fmt::format("the run needed more than {} MB, or all runs together more than there is for them",
+                    limits.mem_mb));
+  else
+    set(1, "Internal", fmt::format("the run's process {}", describe(known)));
   co_return Result<void>{};
 }
 
@@ -218,7 +236,9 @@ Task<ChannelResult> RunChannel::run(const RunRequest& request, RunStop stop) {
   state->outcome.executor = "local";
   const bool unused = state->silent && state->zygote_died && state->verdict == Verdict::none;
   const bool waits = state->done && state->child->alive();
-  co_return ChannelResult{std::move(state->outcome), unused ? ChildFate::unused : waits ? ChildFate::waits : ChildFate::ended};
+  co_return ChannelResult{std::move(state->outcome), unused  ? ChildFate::unused
+                                                     : waits ? ChildFate::waits
+                                                             : ChildFate::ended};
 }
 
 }  // namespace relay::executors

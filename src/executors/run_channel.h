@@ -1,8 +1,9 @@
 // RunChannel: one run on one child, from the start frame to the outcome.
 //
-// The deadline is a timer that kills the child, whatever the guest and relay are doing; the run then ends like any run
-// whose child has gone. Host calls run beside each other, each as its own task; what is in flight when the run ends is
-// cancelled. Calls keep a share of the HostCalls, so nothing that is slow to unwind can hold up the outcome.
+// The deadline is a timer that kills the child, whatever the guest and relay are doing; the run then ends
+// like any run whose child has gone. Host calls run beside each other, each as its own task; what is in
+// flight when the run ends is cancelled. Calls keep a share of the HostCalls, so nothing that is slow to
+// unwind can hold up the outcome.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,8 @@ struct ChannelResult {
 
 class RunChannel {
  public:
-  RunChannel(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls, RunObserver& observer);
+  RunChannel(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls,
+             RunObserver& observer);
   ~RunChannel();
 
   /// The run's wall clock begins here.

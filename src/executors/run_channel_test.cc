@@ -64,7 +64,8 @@ class RunChannelTest : public testing::Test {
     const ssize_t got = ::recv(fake.other.get(), reader.prepare(1 << 16), 1 << 16, MSG_DONTWAIT);
     if (got > 0) reader.commit(static_cast<std::size_t>(got));
     std::vector<std::string> frames;
-    while (const auto frame = *reader.next()) frames.push_back(std::string(frame->header) + "|" + std::string(frame->body));
+    while (const auto frame = *reader.next())
+      frames.push_back(std::string(frame->header) + "|" + std::string(frame->body));
     return frames;
   }
   void say_done() { fake.say(make_frame(FrameKind::done, R"({"exitCode":0})")); }
@@ -78,8 +79,12 @@ class RunChannelTest : public testing::Test {
 };
 
 TEST_F(RunChannelTest, CollectsOutputValueAndUsage) {
-  fake.say(make_frame(FrameKind::output, R"({"stream":"stdout"})", "out") + make_frame(FrameKind::output, R"({"stream":"stderr"})", "err") +
-           make_frame(FrameKind::done, R"({"exitCode":3,"value":{"a": 1.0},"valueText":"{ a: 1 }","usage":{"cpuMs":1.5,"memPeakMb":2}})"));
+  fake.say(
+      make_frame(FrameKind::output, R"({"stream":"stdout"})", "out") +
+      make_frame(FrameKind::output, R"({"stream":"stderr"})", "err") +
+      make_frame(
+          FrameKind::done,
+          R"({"exitCode":3,"value":{"a": 1.0},"valueText":"{ a: 1 }","usage":{"cpuMs":1.5,"memPeakMb":2}})"));
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.stdout_bytes, "out");
@@ -94,7 +99,11 @@ TEST_F(RunChannelTest, TheStartFrameCarriesCapsuleLimitsAndInput) {
   request.capsule.text = R"({"m":1})";
   request.capsule.jws = "h..s";
   request.capsule.layers = {std::make_shared<const std::string>("code")};
-  request.capsule.manifest.layers = {{.id = "code", .format = capsule::LayerFormat::raw, .path = "main.js", .mount = "/app/main.js", .bytes = 4}};
+  request.capsule.manifest.layers = {{.id = "code",
+                                      .format = capsule::LayerFormat::raw,
+                                      .path = "main.js",
+                                      .mount = "/app/main.js",
+                                      .bytes = 4}};
   request.stdin_bytes = "input";
   request.session = SessionKey{"ann", "s"};
   say_done();
@@ -196,8 +205,10 @@ TEST_F(RunChannelTest, WhoDiesAloneWasUsed) {
 }
 
 TEST_F(RunChannelTest, CallsAreAnsweredWithTheirNumbers) {
-  fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"echo","args":{"x":1}})", "bytes") + make_frame(FrameKind::call, R"({"id":2,"op":"secret"})") +
-           make_frame(FrameKind::call, R"({"id":3,"op":"missing"})") + make_frame(FrameKind::call, R"({"id":4,"op":"throw"})"));
+  fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"echo","args":{"x":1}})", "bytes") +
+           make_frame(FrameKind::call, R"({"id":2,"op":"secret"})") +
+           make_frame(FrameKind::call, R"({"id":3,"op":"missing"})") +
+           make_frame(FrameKind::call, R"({"id":4,"op":"throw"})"));
   boost::asio::steady_timer later(loop, 30ms);
   later.async_wait([&](auto) { say_done(); });
   EXPECT_EQ(run().exit_code, 0);
@@ -205,13 +216,16 @@ TEST_F(RunChannelTest, CallsAreAnsweredWithTheirNumbers) {
   ASSERT_EQ(frames.size(), 5U);
   std::sort(frames.begin() + 1, frames.end());
   EXPECT_EQ(frames[1], R"({"id":1,"ok":true,"result":{"x":1}}|bytes)");
-  EXPECT_EQ(frames[2], R"({"id":2,"ok":false,"error":{"type":"PolicyDenied","message":"not allowed: secret"}}|)");
-  EXPECT_EQ(frames[3], R"({"id":3,"ok":false,"error":{"type":"NotFound","message":"no such file","errno":"ENOENT"}}|)");
+  EXPECT_EQ(frames[2],
+            R"({"id":2,"ok":false,"error":{"type":"PolicyDenied","message":"not allowed: secret"}}|)");
+  EXPECT_EQ(frames[3],
+            R"({"id":3,"ok":false,"error":{"type":"NotFound","message":"no such file","errno":"ENOENT"}}|)");
   EXPECT_NE(frames[4].find(R"("id":4,"ok":false)"), std::string::npos);
 }
 
 TEST_F(RunChannelTest, CallsInFlightAreCancelledWhenTheRunEnds) {
-  fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"hang"})") + make_frame(FrameKind::call, R"({"id":2,"op":"hang"})"));
+  fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"hang"})") +
+           make_frame(FrameKind::call, R"({"id":2,"op":"hang"})"));
   boost::asio::steady_timer later(loop, 20ms);
   later.async_wait([&](auto) { say_done(); });
   EXPECT_EQ(run().exit_code, 0);
@@ -221,7 +235,8 @@ TEST_F(RunChannelTest, CallsInFlightAreCancelledWhenTheRunEnds) {
 }
 
 TEST_F(RunChannelTest, ACancelFrameEndsItsCallOnly) {
-  fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"hang"})") + make_frame(FrameKind::call, R"({"id":2,"op":"hang"})") +
+  fake.say(make_frame(FrameKind::call, R"({"id":1,"op":"hang"})") +
+           make_frame(FrameKind::call, R"({"id":2,"op":"hang"})") +
            make_frame(FrameKind::cancel, R"({"id":1})") + make_frame(FrameKind::cancel, R"({"id":99})"));
   boost::asio::steady_timer later(loop, 30ms);
   int unwound_then = -1;
@@ -233,10 +248,12 @@ TEST_F(RunChannelTest, ACancelFrameEndsItsCallOnly) {
   EXPECT_EQ(unwound_then, 1);
 }
 
-// A guest that asks without reading answers is left alone with its full socket; relay keeps a bounded number of calls.
+// A guest that asks without reading answers is left alone with its full socket; relay keeps a bounded number
+// of calls.
 TEST_F(RunChannelTest, AFloodOfCallsIsBounded) {
   std::string flood;
-  for (int id = 1; id <= 400; ++id) flood += make_frame(FrameKind::call, fmt::format(R"({{"id":{},"op":"hang"}})", id));
+  for (int id = 1; id <= 400; ++id)
+    flood += make_frame(FrameKind::call, fmt::format(R"({{"id":{},"op":"hang"}})", id));
   fake.say(flood);
   request.limits.timeout = 50ms;
   boost::asio::steady_timer reaper(loop, 100ms);
@@ -268,8 +285,10 @@ TEST_F(RunChannelTest, AReplyMayComeBeforeItsPieces) {
 }
 
 TEST_F(RunChannelTest, DoneIsReadWithSuspicion) {
-  fake.say(make_frame(FrameKind::done, fmt::format(R"({{"exitCode":99999,"error":{{"type":"{}","message":"{}"}},"usage":{{"cpuMs":-5}}}})",
-                                                   std::string(1000, 't'), std::string(100'000, 'm'))));
+  fake.say(make_frame(
+      FrameKind::done,
+      fmt::format(R"({{"exitCode":99999,"error":{{"type":"{}","message":"{}"}},"usage":{{"cpuMs":-5}}}})",
+                  std::string(1000, 't'), std::string(100'000, 'm'))));
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.exit_code, 255);
   EXPECT_EQ(outcome.error->type.size(), 200U);

@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 namespace relay::executors {
 namespace {
@@ -33,14 +33,16 @@ bool has_ended(const boost::system::error_code& error) {
 
 std::string describe(const ChildExit& exit) {
   if (exit.zygote_died) return "ended together with its zygote";
-  if (exit.signal) return fmt::format("was killed by SIG{}", sigabbrev_np(*exit.signal) ? sigabbrev_np(*exit.signal) : "?");
+  if (exit.signal)
+    return fmt::format("was killed by SIG{}", sigabbrev_np(*exit.signal) ? sigabbrev_np(*exit.signal) : "?");
   return fmt::format("exited with code {}", exit.code.value_or(-1));
 }
 
 RunChild::State::State(const io::Executor& executor, std::int64_t number, Fd run_socket)
     : id(number), socket(executor, run_socket.release()), progress(executor), exited(executor) {}
 
-std::shared_ptr<RunChild::State> RunChild::make_state(const io::Executor& executor, std::int64_t id, Fd socket) {
+std::shared_ptr<RunChild::State> RunChild::make_state(const io::Executor& executor, std::int64_t id,
+                                                      Fd socket) {
   return std::make_shared<State>(executor, id, std::move(socket));
 }
 
@@ -92,8 +94,8 @@ io::Task<std::optional<sandbox::FrameView>> RunChild::receive() const {
     if (frame) co_return frame;
     const std::size_t room = std::max(kReadBytes, state->reader.missing_bytes());
     boost::system::error_code error;
-    const std::size_t got = co_await state->socket.async_read_some(asio::buffer(state->reader.prepare(room), room),
-                                                                   asio::redirect_error(asio::use_awaitable, error));
+    const std::size_t got = co_await state->socket.async_read_some(
+        asio::buffer(state->reader.prepare(room), room), asio::redirect_error(asio::use_awaitable, error));
     state->reader.commit(got);
     if (has_ended(error)) co_return std::optional<sandbox::FrameView>{};
   }
@@ -101,7 +103,8 @@ io::Task<std::optional<sandbox::FrameView>> RunChild::receive() const {
 
 bool RunChild::quiet() const {
   char byte = 0;
-  return state_->reader.empty() && ::recv(state_->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+  return state_->reader.empty() &&
+         ::recv(state_->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
 }
 
 void RunChild::post(sandbox::FrameKind kind, std::string header, FrameBody body) const {
@@ -150,7 +153,9 @@ void RunChild::State::flush() {
     if (sent < 0 && errno == EAGAIN) {
       writing = true;
       socket.async_wait(asio::posix::stream_descriptor::wait_write,
-                        [self = shared_from_this()](const boost::system::error_code& error) { error ? self->give_up() : self->flush(); });
+                        [self = shared_from_this()](const boost::system::error_code& error) {
+                          error ? self->give_up() : self->flush();
+                        });
       return;
     }
     if (sent < 0 && errno == EINTR) continue;

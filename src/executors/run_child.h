@@ -1,8 +1,8 @@
 // RunChild: one forked, walled-in process that waits for a run, and how relay holds it.
 //
-// Whoever owns a RunChild owns the process: dropping it kills the process at once, by pidfd, which cannot hit anybody
-// else. How it ended arrives later from the zygote, which reaps it. Everything it sends is hostile; here only the form
-// of frames is checked.
+// Whoever owns a RunChild owns the process: dropping it kills the process at once, by pidfd, which cannot hit
+// anybody else. How it ended arrives later from the zygote, which reaps it. Everything it sends is hostile;
+// here only the form of frames is checked.
 #pragma once
 
 #include <chrono>
@@ -79,7 +79,6 @@ struct RunChild::State : std::enable_shared_from_this<RunChild::State> {
   void flush();
   void give_up();
   void kill() const;
-
 
   std::int64_t id;
   int pid_inside = 0;  // in the zygote's pid namespace

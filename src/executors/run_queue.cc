@@ -17,12 +17,14 @@ io::Task<RunQueue::Ticket> RunQueue::enter() {
     co_return Ticket(self);
   }
   if (line_.size() >= bounds_.waiting_max)
-    co_return fail(busy(fmt::format("{} runs are waiting already; try again in a few seconds", line_.size())));
+    co_return fail(
+        busy(fmt::format("{} runs are waiting already; try again in a few seconds", line_.size())));
   const auto place = std::make_shared<Place>(executor_);
   line_.push_back(place);
   // However this coroutine ends without its ticket, its place or its turn goes to the next one.
   std::shared_ptr<void> guard(nullptr, [self, place](void*) { self->give_up(place); });
-  RELAY_CO_TRY(const bool came, co_await place->turn.wait_until(std::chrono::steady_clock::now() + bounds_.wait_max));
+  RELAY_CO_TRY(const bool came,
+               co_await place->turn.wait_until(std::chrono::steady_clock::now() + bounds_.wait_max));
   if (!came) co_return fail(timed_out("the run waited too long for its turn and was taken out of the queue"));
   Ticket ticket(self);
   place->turn.clear();

@@ -1,7 +1,7 @@
 // RunQueue: who may run now. First come, first served; so many at once; a bounded line behind them.
 //
-// enter() gives a Ticket when it is one's turn; dropping the ticket lets the next one in. A full line is an error that says
-// when to try again, and nobody waits longer than kQueueWait.
+// enter() gives a Ticket when it is one's turn; dropping the ticket lets the next one in. A full line is an
+// error that says when to try again, and nobody waits longer than kQueueWait.
 #pragma once
 
 #include <chrono>

@@ -64,7 +64,8 @@ TEST_F(RunQueueTest, AFullLineSaysBusy) {
 }
 
 TEST_F(RunQueueTest, NobodyWaitsForEver) {
-  const auto queue = RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 5, .wait_max = 1ms});
+  const auto queue =
+      RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 5, .wait_max = 1ms});
   io::Event leave(loop.get_executor());
   for (const char* name : {"a", "b"}) io::spawn(loop.get_executor(), visit(queue, name, leave), name);
   settle();
@@ -93,7 +94,8 @@ TEST_F(RunQueueTest, SomebodyWhoIsCancelledInLineLeavesNoHole) {
   EXPECT_EQ(queue->running(), 0U);
 }
 
-// The turn has come and the event is set, but the waiter is unwound before it runs: its place must go on to the next.
+// The turn has come and the event is set, but the waiter is unwound before it runs: its place must go on to
+// the next.
 TEST_F(RunQueueTest, ATurnThatNobodyTakesGoesToTheNext) {
   const auto queue = RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 5});
   io::Event leave_a(loop.get_executor());

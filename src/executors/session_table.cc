@@ -17,7 +17,9 @@ Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Language l
     entry = sessions_.try_emplace({key, language}).first;
   }
   Session& session = entry->second;
-  if (session.busy) return fail(busy(fmt::format("session \"{}\" is running another call; wait for it, or use another name", key.name)));
+  if (session.busy)
+    return fail(busy(
+        fmt::format("session \"{}\" is running another call; wait for it, or use another name", key.name)));
   if (start == SessionStart::reset) session.child.reset();
   if (session.child && !session.child->alive()) {
     session.child.reset();
@@ -25,14 +27,16 @@ Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Language l
   }
   Lease lease{session.child, {}};
   if (!lease.child && !session.lost_because.empty() && start == SessionStart::keep)
-    lease.note = fmt::format("session \"{}\" starts afresh: {}; its variables are gone", key.name, session.lost_because);
+    lease.note = fmt::format("session \"{}\" starts afresh: {}; its variables are gone", key.name,
+                             session.lost_because);
   session.lost_because.clear();
   session.busy = true;
   session.used = clock_.mono();
   return lease;
 }
 
-void SessionTable::give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child, std::string lost_because) {
+void SessionTable::give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child,
+                             std::string lost_because) {
   const auto entry = sessions_.find({key, language});
   if (entry == sessions_.end()) return;
   Session& session = entry->second;
@@ -53,8 +57,10 @@ bool SessionTable::reset(const SessionKey& key) {
     const auto entry = sessions_.find({key, language});
     if (entry == sessions_.end()) continue;
     found = true;
-    if (entry->second.busy) entry->second.forget = true;
-    else sessions_.erase(entry);
+    if (entry->second.busy)
+      entry->second.forget = true;
+    else
+      sessions_.erase(entry);
   }
   return found;
 }
@@ -69,11 +75,14 @@ void SessionTable::drop(std::string_view principal) {
 
 void SessionTable::sweep() {
   const MonoTime now = clock_.mono();
-  std::erase_if(sessions_, [&](const auto& entry) { return !entry.second.busy && now - entry.second.used > bounds_.idle; });
+  std::erase_if(sessions_, [&](const auto& entry) {
+    return !entry.second.busy && now - entry.second.used > bounds_.idle;
+  });
 }
 
 std::size_t SessionTable::count(std::string_view principal) const {
-  return static_cast<std::size_t>(std::ranges::count_if(sessions_, [&](const auto& entry) { return entry.first.session.principal == principal; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sessions_, [&](const auto& entry) { return entry.first.session.principal == principal; }));
 }
 
 // The longest idle one, of one principal or of all.

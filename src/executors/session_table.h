@@ -1,8 +1,8 @@
 // SessionTable: named sessions, each with the child that keeps its variables.
 //
-// A session belongs to a principal and a language; nobody else can name it. It is idle, busy (a run uses its child), or lost (its
-// child was killed: the next run of that name starts afresh and is told why). Idle ones end after a while, and when
-// there are too many the longest idle one goes first.
+// A session belongs to a principal and a language; nobody else can name it. It is idle, busy (a run uses its
+// child), or lost (its child was killed: the next run of that name starts afresh and is told why). Idle ones
+// end after a while, and when there are too many the longest idle one goes first.
 #pragma once
 
 #include <chrono>
@@ -42,10 +42,12 @@ class SessionTable {
     std::string note;                 // why earlier variables are gone
   };
 
-  /// Takes the session for one run; makes it when it is new. Fails when it is busy, or when there are too many.
+  /// Takes the session for one run; makes it when it is new. Fails when it is busy, or when there are too
+  /// many.
   Result<Lease> take(const SessionKey& key, Language language, SessionStart start);
   /// After the run: with the child that waits for the next one, or with the reason why there is none.
-  void give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child, std::string lost_because);
+  void give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child,
+                 std::string lost_because);
 
   /// Ends the session and forgets its variables. False when there is none of that name.
   bool reset(const SessionKey& key);

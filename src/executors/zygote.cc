@@ -27,7 +27,8 @@ struct Zygote::Process {
 
 // Somebody who waits for a child. Gone callers leave the entry behind: the child that still comes is killed.
 struct Zygote::PendingFork {
-  PendingFork(const io::Executor& executor, std::shared_ptr<RunChild::State> child_state) : state(std::move(child_state)), done(executor) {}
+  PendingFork(const io::Executor& executor, std::shared_ptr<RunChild::State> child_state)
+      : state(std::move(child_state)), done(executor) {}
 
   std::shared_ptr<RunChild::State> state;
   io::Event done;
@@ -89,11 +90,12 @@ void Zygote::stop() {
   group_.reset();
 }
 
-// The group stays for the next process when this one dies. Where none can be made, rlimits stand alone and the status says so,
-// unless the configuration has named the place.
+// The group stays for the next process when this one dies. Where none can be made, rlimits stand alone and
+// the status says so, unless the configuration has named the place.
 Result<void> Zygote::make_group() {
   if (group_) return {};
-  Result<sandbox::ControlGroup> group = sandbox::ControlGroup::make(spec_.site, spec_.kind, spec_.group_processes_max);
+  Result<sandbox::ControlGroup> group =
+      sandbox::ControlGroup::make(spec_.site, spec_.kind, spec_.group_processes_max);
   if (!group && spec_.site.required) return fail(std::move(group.error()));
   status_.group = sandbox::name_of(group ? spec_.site.version : sandbox::GroupVersion::none);
   status_.group_reason = group ? "" : spec_.site.reason.empty() ? group.error().message : spec_.site.reason;
@@ -107,7 +109,8 @@ Result<void> Zygote::make_group() {
 void Zygote::limit_group() {
   if (!group_) return;
   const Result<std::size_t> base = group_->memory_bytes_now();
-  const Result<void> limited = base ? group_->limit_memory(*base + spec_.group_memory_bytes) : Result<void>(fail(base.error()));
+  const Result<void> limited =
+      base ? group_->limit_memory(*base + spec_.group_memory_bytes) : Result<void>(fail(base.error()));
   status_.group_memory_bytes = limited ? *base + spec_.group_memory_bytes : 0;
   status_.group_reason = limited ? "" : limited.error().message;
 }
@@ -117,9 +120,11 @@ Result<std::unique_ptr<Zygote::Process>> Zygote::spawn_process() {
   RELAY_TRY(FdPair control, open_socket_pair(SOCK_SEQPACKET));
   io::ChildSpec spec;
   spec.program = spec_.program;
-  spec.args = {spec_.kind, "--runtime-dir", spec_.runtime_dir, fmt::format("--walls={}", sandbox::name_of(spec_.level))};
+  spec.args = {spec_.kind, "--runtime-dir", spec_.runtime_dir,
+               fmt::format("--walls={}", sandbox::name_of(spec_.level))};
   if (group_)
-    for (const std::string& directory : group_->directories()) spec.args.insert(spec.args.end(), {"--cgroup", directory});
+    for (const std::string& directory : group_->directories())
+      spec.args.insert(spec.args.end(), {"--cgroup", directory});
   spec.environment = {{"LANG", "C.UTF-8"}, {"TZ", "UTC"}};
   spec.in = io::Stdio::null;
   spec.out = io::Stdio::null;
@@ -154,9 +159,11 @@ io::Task<void> Zygote::live(Process& process) {
   }
   ready_.clear();  // whoever comes now waits for the next one
   process.control.close();
-  (void)co_await io::with_timeout(read_stderr(process.child, process.said), std::chrono::seconds(1), "stderr of a zygote");
+  (void)co_await io::with_timeout(read_stderr(process.child, process.said), std::chrono::seconds(1),
+                                  "stderr of a zygote");
   RELAY_CO_TRY(const io::ExitStatus status, co_await process.child.stop(std::chrono::milliseconds(0)));
-  co_return fail(unavailable(fmt::format("the {} runtime {}: {}", spec_.kind, io::describe(status), process.said)));
+  co_return fail(
+      unavailable(fmt::format("the {} runtime {}: {}", spec_.kind, io::describe(status), process.said)));
 }
 
 io::Task<void> Zygote::supervise() {
@@ -179,7 +186,8 @@ io::Task<void> Zygote::supervise() {
 }
 
 void Zygote::on_death(std::string reason) {
-  // One that had booted and died is no reason to believe that the next does not boot: who waits goes on waiting.
+  // One that had booted and died is no reason to believe that the next does not boot: who waits goes on
+  // waiting.
   if (status_.phase != ZygotePhase::ready) settled_.set();
   if (status_.phase != ZygotePhase::stopped) status_.phase = ZygotePhase::waiting;
   status_.last_error = std::move(reason);
@@ -250,9 +258,12 @@ io::Task<void> Zygote::wait_ready() {
   if (status_.phase == ZygotePhase::stopped) co_return fail(unavailable("the runtime is being shut down"));
   // A start that fails is reported to whoever waits now; the next caller waits for the next start.
   if (!ready_.is_set()) settled_.clear();
-  RELAY_CO_TRY(const bool settled, co_await settled_.wait_until(steady_clock::now() + limits::kZygoteBootMax));
+  RELAY_CO_TRY(const bool settled,
+               co_await settled_.wait_until(steady_clock::now() + limits::kZygoteBootMax));
   if (!settled) co_return fail(timed_out(fmt::format("the {} runtime does not boot", spec_.kind)));
-  if (!ready_.is_set()) co_return fail(unavailable(fmt::format("the {} runtime cannot start: {}", spec_.kind, status_.last_error)));
+  if (!ready_.is_set())
+    co_return fail(
+        unavailable(fmt::format("the {} runtime cannot start: {}", spec_.kind, status_.last_error)));
   co_return Result<void>{};
 }
 
@@ -261,12 +272,14 @@ namespace {
 io::Task<void> wait_until_walled(const RunChild& child) {
   RELAY_CO_TRY(const std::optional<sandbox::FrameView> frame, co_await child.receive());
   if (frame && frame->kind == sandbox::FrameKind::ready) co_return Result<void>{};
-  co_return fail(unavailable("a child ended before it was ready: a wall could not be built, or memory is short"));
+  co_return fail(
+      unavailable("a child ended before it was ready: a wall could not be built, or memory is short"));
 }
 
 }  // namespace
 
-// A zygote that dies meanwhile has a successor, and nothing has been asked of the child yet: the caller waits for that one.
+// A zygote that dies meanwhile has a successor, and nothing has been asked of the child yet: the caller waits
+// for that one.
 io::Task<RunChild> Zygote::fork() {
   const std::shared_ptr<Zygote> self = shared_from_this();
   for (bool may_repeat = true;; may_repeat = false) {
@@ -283,10 +296,12 @@ io::Task<RunChild> Zygote::fork_now() {
   RELAY_CO_TRY(FdPair socket, open_socket_pair(SOCK_STREAM));
   RELAY_CO_CHECK(set_nonblocking(socket.first));
   const std::int64_t id = next_id_++;
-  auto pending = std::make_shared<PendingFork>(executor_, RunChild::make_state(executor_, id, std::move(socket.first)));
+  auto pending =
+      std::make_shared<PendingFork>(executor_, RunChild::make_state(executor_, id, std::move(socket.first)));
   pending_[id] = pending;
   // If this coroutine is unwound, the child that is on its way has no owner.
-  const std::shared_ptr<void> guard(nullptr, [pending](void*) { pending->abandoned = !pending->done.is_set(); });
+  const std::shared_ptr<void> guard(nullptr,
+                                    [pending](void*) { pending->abandoned = !pending->done.is_set(); });
   const Result<void> sent = process_->control.send(json::object{{"op", "fork"}, {"id", id}}, socket.second);
   socket.second.reset();
   if (!sent) {  // most likely the zygote is gone, which is noticed in a moment

@@ -1,8 +1,8 @@
 // Zygote: one relay-zygote process under supervision: started, asked for children, restarted when it dies.
 //
-// Loop thread only. Boot happens in the background; fork() waits for it. When the process ends, everybody who waits
-// for a child gets an error, its children are gone with it (they live in its pid namespace), and after a pause that
-// doubles each time a new one is started.
+// Loop thread only. Boot happens in the background; fork() waits for it. When the process ends, everybody who
+// waits for a child gets an error, its children are gone with it (they live in its pid namespace), and after
+// a pause that doubles each time a new one is started.
 #pragma once
 
 #include <chrono>
@@ -28,8 +28,9 @@ struct ZygoteSpec {
   std::string kind;         // js, py
   std::string runtime_dir;  // harness bundles, runtimes and their caches
   sandbox::WallLevel level = sandbox::WallLevel::full;
-  sandbox::GroupSite site = {};          // where its control group is made
-  std::size_t group_memory_bytes = 0;    // of all its children together, above what it has itself once it has booted
+  sandbox::GroupSite site = {};  // where its control group is made
+  std::size_t group_memory_bytes =
+      0;  // of all its children together, above what it has itself once it has booted
   std::size_t group_processes_max = 0;
 };
 
@@ -45,7 +46,7 @@ struct ZygoteStatus {
   std::string group_reason;  // with none: why
   std::vector<std::string> group_directories;
   std::size_t group_memory_bytes = 0;  // the limit, the zygote included
-  std::string last_error;  // the last lines it printed when it died
+  std::string last_error;              // the last lines it printed when it died
   std::uint64_t starts = 0;
   std::size_t children = 0;  // forked and not yet reaped
 };

@@ -1,10 +1,11 @@
 // A guest's fetch as values: the request as it arrives from a run, and the reply as it goes back. Pure.
 //
-//   op `fetch`  {"url", "method", "headers": [[name, value], ...], "redirect": "follow"|"manual"|"error"} + body
-//   reply       {"status", "statusText", "url", "redirected", "headers": [[name, value], ...]} + body, whole or streamed
+//   op `fetch`  {"url", "method", "headers": [[name, value], ...], "redirect": "follow"|"manual"|"error"} +
+//   body reply       {"status", "statusText", "url", "redirected", "headers": [[name, value], ...]} + body,
+//   whole or streamed
 //
-// Everything in a request is hostile. Headers that frame the message or speak for somebody else (Host, Cookie,
-// Connection, proxies) are not the guest's to set and are left out; a line break anywhere is refused.
+// Everything in a request is hostile. Headers that frame the message or speak for somebody else (Host,
+// Cookie, Connection, proxies) are not the guest's to set and are left out; a line break anywhere is refused.
 #pragma once
 
 #include <string>
@@ -28,8 +29,8 @@ struct FetchRequest {
 
 Result<FetchRequest> parse_fetch_request(const json::object& args, std::string body);
 
-/// What a guest may see of a response's head: no cookies, nothing that belongs to the connection. The body arrives
-/// unpacked, so that its packed length and encoding are left out too.
+/// What a guest may see of a response's head: no cookies, nothing that belongs to the connection. The body
+/// arrives unpacked, so that its packed length and encoding are left out too.
 net::Headers guest_headers(const net::Headers& headers);
 
 struct ReplyHead {

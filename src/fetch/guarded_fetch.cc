@@ -22,10 +22,12 @@ void drop_body(FetchRequest& request) {
   request.method = "GET";
   request.body.clear();
   request.body_source = nullptr;
-  for (const char* name : {"content-type", "content-encoding", "content-language", "content-location"}) request.headers.remove(name);
+  for (const char* name : {"content-type", "content-encoding", "content-language", "content-location"})
+    request.headers.remove(name);
 }
 
-Result<void> drop_credentials_across_origins(FetchRequest& request, const std::string& from, const std::string& to) {
+Result<void> drop_credentials_across_origins(FetchRequest& request, const std::string& from,
+                                             const std::string& to) {
   RELAY_TRY(const std::string before, net::origin_of(from));
   RELAY_TRY(const std::string after, net::origin_of(to));
   if (before != after)
@@ -37,12 +39,14 @@ std::optional<std::uint64_t> announced_bytes(const net::Headers& headers) {
   const std::string_view text = headers.find("content-length").value_or("");
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  return text.empty() || error != std::errc() || end != text.data() + text.size() ? std::nullopt : std::optional(bytes);
+  return text.empty() || error != std::errc() || end != text.data() + text.size() ? std::nullopt
+                                                                                  : std::optional(bytes);
 }
 
 std::size_t authority_end(std::string_view url) {
   const std::size_t begin = url.find("://");
-  return begin == std::string_view::npos ? url.size() : std::min(url.find_first_of("/?#", begin + 3), url.size());
+  return begin == std::string_view::npos ? url.size()
+                                         : std::min(url.find_first_of("/?#", begin + 3), url.size());
 }
 
 }  // namespace
@@ -53,7 +57,9 @@ FetchRules rules_from(policy::NetworkPolicy network) {
   rules.max_redirects = static_cast<int>(std::clamp<std::int64_t>(network.max_redirects, 0, 20));
   const auto shared = std::make_shared<const policy::NetworkPolicy>(std::move(network));
   rules.check_url = [shared](std::string_view url) { return policy::check_url(*shared, url); };
-  rules.check_address = [shared](const policy::Address& address) { return policy::check_address(*shared, address); };
+  rules.check_address = [shared](const policy::Address& address) {
+    return policy::check_address(*shared, address);
+  };
   return rules;
 }
 
@@ -78,8 +84,10 @@ std::string judged_url(const policy::Target& target, std::string_view original) 
   std::string_view rest = original.substr(authority_end(original));
   rest = rest.substr(0, rest.find('#'));
   const bool is_v6 = target.host.address && !target.host.address->v4;
-  const std::string port = target.port == (target.scheme == "https" ? 443 : 80) ? "" : fmt::format(":{}", target.port);
-  return fmt::format("{}://{}{}{}{}{}{}", target.scheme, is_v6 ? "[" : "", target.host.name, is_v6 ? "]" : "", port, rest.starts_with('/') ? "" : "/", rest);
+  const std::string port =
+      target.port == (target.scheme == "https" ? 443 : 80) ? "" : fmt::format(":{}", target.port);
+  return fmt::format("{}://{}{}{}{}{}{}", target.scheme, is_v6 ? "[" : "", target.host.name, is_v6 ? "]" : "",
+                     port, rest.starts_with('/') ? "" : "/", rest);
 }
 
 // A place among the requests in flight, given back when the response is dropped or has ended.
@@ -127,11 +135,14 @@ io::Task<std::string> FetchResponse::read_rest() {
   }
 }
 
-GuardedFetch::GuardedFetch(io::Executor executor, net::HttpClient& client, FetchRules rules, FetchOptions options)
+GuardedFetch::GuardedFetch(io::Executor executor, net::HttpClient& client, FetchRules rules,
+                           FetchOptions options)
     : client_(client), rules_(std::move(rules)), options_(std::move(options)), freed_(std::move(executor)) {}
 
-std::shared_ptr<GuardedFetch> GuardedFetch::make(io::Executor executor, net::HttpClient& client, FetchRules rules, FetchOptions options) {
-  return std::shared_ptr<GuardedFetch>(new GuardedFetch(std::move(executor), client, std::move(rules), std::move(options)));
+std::shared_ptr<GuardedFetch> GuardedFetch::make(io::Executor executor, net::HttpClient& client,
+                                                 FetchRules rules, FetchOptions options) {
+  return std::shared_ptr<GuardedFetch>(
+      new GuardedFetch(std::move(executor), client, std::move(rules), std::move(options)));
 }
 
 void GuardedFetch::report(Refusal refusal) {
@@ -147,7 +158,9 @@ void GuardedFetch::report(Refusal refusal) {
 
 Result<policy::Target> GuardedFetch::judge(const std::string& url, Refusal::What what) {
   Result<policy::Target> target = rules_.check_url(url);
-  if (target && target->has_credentials) target = fail(denied("fetch: a URL with a user name or password in it is not taken; send an Authorization header"));
+  if (target && target->has_credentials)
+    target = fail(
+        denied("fetch: a URL with a user name or password in it is not taken; send an Authorization header"));
   if (!target) {
     const auto parsed = policy::parse_target(url);
     report({what, parsed ? parsed->host.name : "", "", target.error().message});
@@ -157,8 +170,11 @@ Result<policy::Target> GuardedFetch::judge(const std::string& url, Refusal::What
 
 Result<void> GuardedFetch::judge_address(const std::string& ip, const std::string& host) {
   const auto address = policy::find_address(ip);
-  Result<void> verdict = address ? rules_.check_address(*address) : fail(denied("fetch: the name resolves to something that is not an address"));
-  if (!verdict) report({Refusal::What::address, host, address ? network_of(*address) : "", verdict.error().message});
+  Result<void> verdict = address
+                             ? rules_.check_address(*address)
+                             : fail(denied("fetch: the name resolves to something that is not an address"));
+  if (!verdict)
+    report({Refusal::What::address, host, address ? network_of(*address) : "", verdict.error().message});
   return verdict;
 }
 
@@ -174,7 +190,8 @@ io::Task<void> GuardedFetch::take_slot() {
 io::Task<std::unique_ptr<FetchResponse>> GuardedFetch::send(FetchRequest request) {
   const std::shared_ptr<GuardedFetch> self = shared_from_this();
   if (request.body.size() > rules_.max_body_bytes) {
-    const Error error = too_large(fmt::format("fetch: a request body of {} bytes is over the limit of {}", request.body.size(), rules_.max_body_bytes));
+    const Error error = too_large(fmt::format("fetch: a request body of {} bytes is over the limit of {}",
+                                              request.body.size(), rules_.max_body_bytes));
     report({Refusal::What::body, "", "", error.message});
     co_return fail(error);
   }
@@ -185,7 +202,8 @@ io::Task<std::unique_ptr<FetchResponse>> GuardedFetch::send(FetchRequest request
   co_return response;
 }
 
-io::Task<std::unique_ptr<net::ClientResponse>> GuardedFetch::send_hop(const FetchRequest& request, const Hop& hop) {
+io::Task<std::unique_ptr<net::ClientResponse>> GuardedFetch::send_hop(const FetchRequest& request,
+                                                                      const Hop& hop) {
   net::ClientRequest sent;
   sent.method = request.method;
   sent.url = hop.url;
@@ -198,7 +216,8 @@ io::Task<std::unique_ptr<net::ClientResponse>> GuardedFetch::send_hop(const Fetc
   sent.max_body_bytes = rules_.max_body_bytes;
   sent.ca_file = options_.ca_file;
   if (options_.resolver) sent.resolve = options_.resolver(hop.target);
-  sent.on_address = [self = shared_from_this(), host = hop.target.host.name](const std::string& ip, std::uint16_t) { return self->judge_address(ip, host); };
+  sent.on_address = [self = shared_from_this(), host = hop.target.host.name](
+                        const std::string& ip, std::uint16_t) { return self->judge_address(ip, host); };
   ++counters_.requests;
   co_return co_await client_.send(std::move(sent));
 }
@@ -212,7 +231,8 @@ Result<GuardedFetch::Hop> GuardedFetch::next_hop(const Hop& from, std::string_vi
   const auto next = net::resolve_url(from.url, std::string(location));
   if (!next) {
     report({Refusal::What::redirect, from.target.host.name, "", next.error().message});
-    return fail(denied(fmt::format("fetch: the server redirects to something that is not http or https: {}", next.error().message)));
+    return fail(denied(fmt::format("fetch: the server redirects to something that is not http or https: {}",
+                                   next.error().message)));
   }
   RELAY_TRY(policy::Target target, judge(*next, Refusal::What::redirect));
   std::string url = judged_url(target, *next);
@@ -225,9 +245,11 @@ Result<void> GuardedFetch::adapt(FetchRequest& request, int status, const Hop& f
   return drop_credentials_across_origins(request, from.url, to.url);
 }
 
-std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop, std::unique_ptr<net::ClientResponse> transfer) {
+std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop,
+                                                           std::unique_ptr<net::ClientResponse> transfer) {
   std::unique_ptr<FetchResponse> response(new FetchResponse());
-  response->head_ = {transfer->status(), std::move(hop.url), hop.count > 0, guest_headers(transfer->headers())};
+  response->head_ = {transfer->status(), std::move(hop.url), hop.count > 0,
+                     guest_headers(transfer->headers())};
   response->host_ = std::move(hop.target.host.name);
   response->announced_bytes_ = announced_bytes(transfer->headers());
   response->owner_ = shared_from_this();
@@ -241,8 +263,10 @@ io::Task<std::unique_ptr<FetchResponse>> GuardedFetch::follow(FetchRequest reque
   for (Hop hop{std::move(target), std::move(url), 0};;) {
     RELAY_CO_TRY(std::unique_ptr<net::ClientResponse> transfer, co_await send_hop(request, hop));
     const auto location = transfer->headers().find("location");
-    if (!is_redirect(transfer->status()) || !location || request.redirects == Redirects::manual) co_return make_response(std::move(hop), std::move(transfer));
-    if (request.redirects == Redirects::error) co_return fail(denied("fetch: the server redirects, and the request says redirect: \"error\""));
+    if (!is_redirect(transfer->status()) || !location || request.redirects == Redirects::manual)
+      co_return make_response(std::move(hop), std::move(transfer));
+    if (request.redirects == Redirects::error)
+      co_return fail(denied("fetch: the server redirects, and the request says redirect: \"error\""));
     RELAY_CO_TRY(Hop next, next_hop(hop, *location));
     RELAY_CO_CHECK(adapt(request, transfer->status(), hop, next));
     hop = std::move(next);

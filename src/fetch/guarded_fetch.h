@@ -1,12 +1,15 @@
-// GuardedFetch: the network of one run. Whatever a guest fetches goes through here, and nothing else of it reaches out.
+// GuardedFetch: the network of one run. Whatever a guest fetches goes through here, and nothing else of it
+// reaches out.
 //
-//   URL ── allowed? ──▶ resolved ── each address allowed? ──▶ connected to exactly that address ──▶ redirect? ── again
+//   URL ── allowed? ──▶ resolved ── each address allowed? ──▶ connected to exactly that address ──▶ redirect?
+//   ── again
 //
-// The address is checked after DNS and right before the connection that uses it, so that a name that changes its
-// answer in between gains nothing. Redirects are followed here, one at a time, each judged like a first request; the
-// URL that is sent is rebuilt from the parts that were judged, so that client and judge cannot read it differently.
-// Credentials do not follow to another origin. No cookies, no proxies, bodies stream both ways and are capped,
-// unpacked, while they stream. What was refused is reported to the observer for audit and counted.
+// The address is checked after DNS and right before the connection that uses it, so that a name that changes
+// its answer in between gains nothing. Redirects are followed here, one at a time, each judged like a first
+// request; the URL that is sent is rebuilt from the parts that were judged, so that client and judge cannot
+// read it differently. Credentials do not follow to another origin. No cookies, no proxies, bodies stream
+// both ways and are capped, unpacked, while they stream. What was refused is reported to the observer for
+// audit and counted.
 //
 // One object for a run, made from its effective policy; shared by its calls. Loop thread only.
 #pragma once
@@ -34,7 +37,8 @@ struct FetchRules {
 };
 FetchRules rules_from(policy::NetworkPolicy network);
 
-/// Something that was refused, for the audit log. The address is only as exact as an audit needs: its /24 or /48.
+/// Something that was refused, for the audit log. The address is only as exact as an audit needs: its /24 or
+/// /48.
 struct Refusal {
   enum class What : std::uint8_t { url, redirect, address, body, flood } what = What::url;
   std::string host;
@@ -44,7 +48,8 @@ struct Refusal {
 std::string_view name_of(Refusal::What what);
 
 struct FetchCounters {
-  std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0, refused_bodies = 0, refused_floods = 0;
+  std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0,
+                refused_bodies = 0, refused_floods = 0;
   std::uint64_t bytes_received = 0;
 };
 
@@ -68,7 +73,8 @@ class FetchResponse {
   [[nodiscard]] const ReplyHead& head() const { return head_; }
   /// What the server says the body will be, packed; nothing when it does not say.
   [[nodiscard]] std::optional<std::uint64_t> announced_bytes() const { return announced_bytes_; }
-  /// Until somebody reads again: gives its place among the requests in flight to another one. read() takes one again.
+  /// Until somebody reads again: gives its place among the requests in flight to another one. read() takes
+  /// one again.
   void rest();
   /// The next piece, nothing at the end. Fails with too_large when the cap is reached.
   io::Task<std::optional<std::string>> read();
@@ -88,7 +94,8 @@ class FetchResponse {
 
 class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
  public:
-  static std::shared_ptr<GuardedFetch> make(io::Executor executor, net::HttpClient& client, FetchRules rules, FetchOptions options);
+  static std::shared_ptr<GuardedFetch> make(io::Executor executor, net::HttpClient& client, FetchRules rules,
+                                            FetchOptions options);
 
   /// Waits for its turn when too many of this run's requests are in flight. PolicyDenied when policy says no.
   io::Task<std::unique_ptr<FetchResponse>> send(FetchRequest request);

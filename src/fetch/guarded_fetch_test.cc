@@ -70,7 +70,10 @@ io::Task<void> peer(net::Exchange& exchange) {
 
 class Fetch : public ::testing::Test {
  protected:
-  Fetch() { network.allowed = {*policy::parse_host_pattern("*.example.org"), *policy::parse_host_pattern("other.test")}; }
+  Fetch() {
+    network.allowed = {*policy::parse_host_pattern("*.example.org"),
+                       *policy::parse_host_pattern("other.test")};
+  }
   ~Fetch() override {
     loop.call([&] {
       guarded.reset();
@@ -89,7 +92,8 @@ class Fetch : public ::testing::Test {
         if (policy::to_text(address) == permitted) return {};
         return real(address);
       };
-      if (!options.resolver) options.resolver = [](const policy::Target& target) { return answer(target, "127.0.0.1"); };
+      if (!options.resolver)
+        options.resolver = [](const policy::Target& target) { return answer(target, "127.0.0.1"); };
       options.on_refusal = [this](const Refusal& refusal) { refusals.push_back(refusal); };
       guarded = GuardedFetch::make(loop.executor(), *client, std::move(rules), options);
       return guarded;
@@ -98,17 +102,22 @@ class Fetch : public ::testing::Test {
   static std::vector<std::string> answer(const policy::Target& target, std::string_view address) {
     return {fmt::format("{}:{}:{}", target.host.name, target.port, address)};
   }
-  std::string url(std::string_view path, std::string_view host = "api.example.org") { return fmt::format("http://{}:{}{}", host, server.port(), path); }
+  std::string url(std::string_view path, std::string_view host = "api.example.org") {
+    return fmt::format("http://{}:{}{}", host, server.port(), path);
+  }
 
   Result<std::pair<ReplyHead, std::string>> get(FetchRequest request) {
-    auto whole = [](std::shared_ptr<GuardedFetch> from, FetchRequest wanted) -> io::Task<std::pair<ReplyHead, std::string>> {
+    auto whole = [](std::shared_ptr<GuardedFetch> from,
+                    FetchRequest wanted) -> io::Task<std::pair<ReplyHead, std::string>> {
       RELAY_CO_TRY(auto response, co_await from->send(std::move(wanted)));
       RELAY_CO_TRY(std::string body, co_await response->read_rest());
       co_return std::pair(response->head(), std::move(body));
     };
     return loop.run(whole(guard(), std::move(request)));
   }
-  Result<std::pair<ReplyHead, std::string>> get(std::string address) { return get(FetchRequest{.url = std::move(address)}); }
+  Result<std::pair<ReplyHead, std::string>> get(std::string address) {
+    return get(FetchRequest{.url = std::move(address)});
+  }
 
   net::TestServer server{peer};
   net::LoopThread loop;
@@ -131,11 +140,14 @@ TEST_F(Fetch, ReachesAnAllowedHost) {
 }
 
 TEST_F(Fetch, RefusesEveryOtherHostAndSaysWhich) {
-  for (const char* refused : {"http://evilexample.org/", "http://example.org.evil.test/", "http://127.0.0.1/", "http://2130706433/", "http://[::1]/", "ftp://api.example.org/",
-                              "file:///etc/passwd", "http://user:pw@api.example.org/", "gopher://api.example.org/", "http://api.example.org\\@evil.test/", "//api.example.org/"}) {
+  for (const char* refused :
+       {"http://evilexample.org/", "http://example.org.evil.test/", "http://127.0.0.1/", "http://2130706433/",
+        "http://[::1]/", "ftp://api.example.org/", "file:///etc/passwd", "http://user:pw@api.example.org/",
+        "gopher://api.example.org/", "http://api.example.org\\@evil.test/", "//api.example.org/"}) {
     const auto reply = get(refused);
     ASSERT_FALSE(reply) << refused;
-    EXPECT_TRUE(reply.error().kind == ErrorKind::denied || reply.error().kind == ErrorKind::invalid) << refused << ": " << reply.error().message;
+    EXPECT_TRUE(reply.error().kind == ErrorKind::denied || reply.error().kind == ErrorKind::invalid)
+        << refused << ": " << reply.error().message;
   }
   EXPECT_EQ(guarded->counters().requests, 0U) << "nothing left this machine";
   EXPECT_EQ(guarded->counters().refused_urls, 11U);
@@ -152,7 +164,8 @@ TEST_F(Fetch, DenyBeatsAllow) {
 
 TEST_F(Fetch, ANameThatResolvesToAPrivateAddressIsNotConnectedTo) {
   permitted = "";
-  for (const char* address : {"127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "::1", "::ffff:127.0.0.1", "fe80::1", "0.0.0.0"}) {
+  for (const char* address : {"127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "::1",
+                              "::ffff:127.0.0.1", "fe80::1", "0.0.0.0"}) {
     guarded.reset();
     refusals.clear();
     options.resolver = [address](const policy::Target& target) { return answer(target, address); };
@@ -167,9 +180,12 @@ TEST_F(Fetch, ANameThatResolvesToAPrivateAddressIsNotConnectedTo) {
 }
 
 TEST_F(Fetch, ANameThatChangesItsAnswerGainsNothing) {
-  // The first answer is fine; every later one points somewhere private. No check is remembered past its connection.
+  // The first answer is fine; every later one points somewhere private. No check is remembered past its
+  // connection.
   auto asked = std::make_shared<int>(0);
-  options.resolver = [asked](const policy::Target& target) { return answer(target, ++*asked == 1 ? "127.0.0.1" : "127.0.0.2"); };
+  options.resolver = [asked](const policy::Target& target) {
+    return answer(target, ++*asked == 1 ? "127.0.0.1" : "127.0.0.2");
+  };
   ASSERT_TRUE(get(url("/", "one.example.org")));
   const auto rebound = get(url("/", "two.example.org"));
   ASSERT_FALSE(rebound);
@@ -183,7 +199,8 @@ TEST_F(Fetch, ARedirectIsJudgedLikeAFirstRequest) {
   ASSERT_TRUE(followed) << followed.error().message;
   EXPECT_TRUE(followed->first.redirected);
   EXPECT_EQ(followed->first.url, url("/there"));
-  for (const char* target : {"http://evil.test/", "http://127.0.0.1/", "http://0x7f.1/", "file:///etc/passwd", "http://169.254.169.254/latest/", "//evil.test/"}) {
+  for (const char* target : {"http://evil.test/", "http://127.0.0.1/", "http://0x7f.1/", "file:///etc/passwd",
+                             "http://169.254.169.254/latest/", "//evil.test/"}) {
     const auto reply = get(url(fmt::format("/to?status=302&url={}", target)));
     EXPECT_FALSE(reply) << target;
   }
@@ -192,7 +209,9 @@ TEST_F(Fetch, ARedirectIsJudgedLikeAFirstRequest) {
 }
 
 TEST_F(Fetch, ARedirectToANameThatResolvesInsideIsStopped) {
-  options.resolver = [](const policy::Target& target) { return answer(target, target.host.name == "in.example.org" ? "10.0.0.7" : "127.0.0.1"); };
+  options.resolver = [](const policy::Target& target) {
+    return answer(target, target.host.name == "in.example.org" ? "10.0.0.7" : "127.0.0.1");
+  };
   const auto reply = get(url(fmt::format("/to?status=307&url=http://in.example.org:{}/", server.port())));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().kind, ErrorKind::denied);
@@ -212,7 +231,8 @@ TEST_F(Fetch, RedirectsHaveALimitAndMayBeLeftAlone) {
 
 TEST_F(Fetch, MethodsAndBodiesChangeAcrossRedirectsAsInBrowsers) {
   const auto post = [&](int status) {
-    FetchRequest request{.url = url(fmt::format("/to?status={}&url=/echo", status)), .method = "POST", .body = "payload"};
+    FetchRequest request{
+        .url = url(fmt::format("/to?status={}&url=/echo", status)), .method = "POST", .body = "payload"};
     request.headers.add("Content-Type", "text/x-test");
     return get(std::move(request))->second;
   };
@@ -229,7 +249,8 @@ TEST_F(Fetch, MethodsAndBodiesChangeAcrossRedirectsAsInBrowsers) {
 
 TEST_F(Fetch, CredentialsDoNotFollowToAnotherOrigin) {
   const auto with_token = [&](std::string_view host) {
-    FetchRequest request{.url = url(fmt::format("/to?status=307&url=http://{}:{}/echo", host, server.port()))};
+    FetchRequest request{.url =
+                             url(fmt::format("/to?status=307&url=http://{}:{}/echo", host, server.port()))};
     request.headers.add("Authorization", "Bearer secret");
     return get(std::move(request))->second;
   };
@@ -249,7 +270,9 @@ TEST_F(Fetch, ABombIsStoppedByTheCap) {
 TEST_F(Fetch, BodiesAreCappedBothWays) {
   network.max_body_bytes = 100'000;
   EXPECT_EQ(get(url("/stream")).error().kind, ErrorKind::too_large);
-  EXPECT_EQ(get(FetchRequest{.url = url("/"), .method = "POST", .body = std::string(100'001, 'x')}).error().kind, ErrorKind::too_large);
+  EXPECT_EQ(
+      get(FetchRequest{.url = url("/"), .method = "POST", .body = std::string(100'001, 'x')}).error().kind,
+      ErrorKind::too_large);
   EXPECT_EQ(guarded->in_flight(), 0U);
 }
 
@@ -257,7 +280,8 @@ TEST_F(Fetch, BytesArriveAsTheyAre) {
   const auto reply = get(url("/bytes"));
   ASSERT_TRUE(reply);
   ASSERT_EQ(reply->second.size(), 256U);
-  for (int i = 0; i < 256; ++i) EXPECT_EQ(static_cast<unsigned char>(reply->second[static_cast<std::size_t>(i)]), i);
+  for (int i = 0; i < 256; ++i)
+    EXPECT_EQ(static_cast<unsigned char>(reply->second[static_cast<std::size_t>(i)]), i);
   const auto sent = get(FetchRequest{.url = url("/echo"), .method = "POST", .body = reply->second});
   EXPECT_THAT(sent->second, HasSubstr(reply->second));
 }
@@ -318,8 +342,11 @@ TEST_F(Fetch, ASilentServerTimesOut) {
 }
 
 TEST(FetchRequestText, TakesWhatAGuestMaySay) {
-  const auto request = parse_fetch_request(*json::parse_object(R"({"url":"http://a/","method":"post","headers":[["X-A","b"],["Host","evil"],["Cookie","c"],["Proxy-Authorization","p"],
-    ["Sec-Fetch-Site","s"],["Transfer-Encoding","chunked"],["Content-Length","0"]],"redirect":"manual"})"), "body");
+  const auto request = parse_fetch_request(
+      *json::parse_object(
+          R"({"url":"http://a/","method":"post","headers":[["X-A","b"],["Host","evil"],["Cookie","c"],["Proxy-Authorization","p"],
+    ["Sec-Fetch-Site","s"],["Transfer-Encoding","chunked"],["Content-Length","0"]],"redirect":"manual"})"),
+      "body");
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->method, "POST");
   EXPECT_EQ(request->headers.size(), 1U);
@@ -327,16 +354,24 @@ TEST(FetchRequestText, TakesWhatAGuestMaySay) {
 }
 
 TEST(FetchRequestText, RefusesWhatCouldSmuggle) {
-  for (const char* bad : {R"({})", R"({"url":""})", R"({"url":"http://a/","method":"CONNECT"})", R"({"url":"http://a/","method":"GET /x HTTP/1.1\r\nX: y"})", R"({"url":"http://a/","method":"TRACE"})",
-                          R"({"url":"http://a/","headers":[["A\r\nB","c"]]})", R"({"url":"http://a/","headers":[["A","b\r\nC: d"]]})", R"({"url":"http://a/","headers":[["A","b\u0000"]]})",
-                          R"({"url":"http://a/","headers":[["A"]]})", R"({"url":"http://a/","headers":{"a":"b"}})", R"({"url":"http://a/","redirect":"maybe"})", R"({"url":"http://a/","headers":[["","b"]]})"})
+  for (const char* bad :
+       {R"({})", R"({"url":""})", R"({"url":"http://a/","method":"CONNECT"})",
+        R"({"url":"http://a/","method":"GET /x HTTP/1.1\r\nX: y"})",
+        R"({"url":"http://a/","method":"TRACE"})", R"({"url":"http://a/","headers":[["A\r\nB","c"]]})",
+        R"({"url":"http://a/","headers":[["A","b\r\nC: d"]]})",
+        R"({"url":"http://a/","headers":[["A","b\u0000"]]})", R"({"url":"http://a/","headers":[["A"]]})",
+        R"({"url":"http://a/","headers":{"a":"b"}})", R"({"url":"http://a/","redirect":"maybe"})",
+        R"({"url":"http://a/","headers":[["","b"]]})"})
     EXPECT_FALSE(parse_fetch_request(*json::parse_object(bad), "")) << bad;
-  EXPECT_FALSE(parse_fetch_request(*json::parse_object(R"({"url":"http://a/"})"), "a body")) << "GET with a body";
+  EXPECT_FALSE(parse_fetch_request(*json::parse_object(R"({"url":"http://a/"})"), "a body"))
+      << "GET with a body";
 }
 
 TEST(FetchRequestText, WritesTheReply) {
   ReplyHead head{404, "http://a:80/", true, {{"a", "b"}}};
-  EXPECT_EQ(json::write(reply_value(head)), R"({"status":404,"statusText":"Not Found","url":"http://a:80/","redirected":true,"headers":[["a","b"]]})");
+  EXPECT_EQ(
+      json::write(reply_value(head)),
+      R"({"status":404,"statusText":"Not Found","url":"http://a:80/","redirected":true,"headers":[["a","b"]]})");
 }
 
 TEST(FetchText, RedactsAddressesToTheirNetwork) {

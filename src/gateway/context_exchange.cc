@@ -8,7 +8,8 @@ namespace {
 // Stateless clients have no session; calls of one program on one machine under one name count as one.
 std::string session_of(const authority::Caller& caller) {
   if (!caller.session_id.empty()) return caller.session_id;
-  return fmt::format("{}|{}|{}|{}", caller.principal, authority::name_of(caller.transport), caller.remote, caller.client_name);
+  return fmt::format("{}|{}|{}|{}", caller.principal, authority::name_of(caller.transport), caller.remote,
+                     caller.client_name);
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ void ContextExchange::log(protocol::LogLevel level, std::string_view logger, jso
 }
 
 void ContextExchange::cannot_answer(const upstream::Question& question) {
-  missing_ = protocol::missing_capability(protocol::RawRequest{question.method, question.params}, context_.client());
+  missing_ =
+      protocol::missing_capability(protocol::RawRequest{question.method, question.params}, context_.client());
 }
 
 io::Task<std::vector<protocol::JsonText>> ContextExchange::ask(std::vector<upstream::Question> questions) {

@@ -1,5 +1,5 @@
-// ContextExchange: the client's call, as an upstream server sees it. Progress and logs go to the client that called; questions of the
-// server become questions to that client, whatever era each of them speaks.
+// ContextExchange: the client's call, as an upstream server sees it. Progress and logs go to the client that
+// called; questions of the server become questions to that client, whatever era each of them speaks.
 #pragma once
 
 #include <string>
@@ -19,7 +19,9 @@ class ContextExchange final : public upstream::Exchange {
   [[nodiscard]] std::string_view principal() const override { return context_.caller().principal; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return context_.client(); }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return context_.log_level(); }
-  [[nodiscard]] bool asks_in_rounds() const override { return protocol::era_of(context_.revision()) == protocol::Era::modern; }
+  [[nodiscard]] bool asks_in_rounds() const override {
+    return protocol::era_of(context_.revision()) == protocol::Era::modern;
+  }
   void progress(double value, std::optional<double> total, std::string_view message) override;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
   io::Task<std::vector<protocol::JsonText>> ask(std::vector<upstream::Question> questions) override;

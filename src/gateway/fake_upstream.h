@@ -23,13 +23,16 @@ class FakeUpstream final : public upstream::Upstream {
     for (const std::string& name : names) {
       protocol::Tool tool;
       tool.name = name;
-      tool.raw = protocol::JsonText::trusted("{\"name\":" + json::quote(name) + ",\"inputSchema\":{\"type\":\"object\",\"x\":1.0}}");
+      tool.raw = protocol::JsonText::trusted("{\"name\":" + json::quote(name) +
+                                             ",\"inputSchema\":{\"type\":\"object\",\"x\":1.0}}");
       tools.push_back(std::move(tool));
     }
     offer_exactly(std::move(tools));
   }
   void offer_exactly(std::vector<protocol::Tool> tools) {
-    change([&](upstream::Offer& offer) { offer.tools.items = std::make_shared<const std::vector<protocol::Tool>>(std::move(tools)); });
+    change([&](upstream::Offer& offer) {
+      offer.tools.items = std::make_shared<const std::vector<protocol::Tool>>(std::move(tools));
+    });
   }
   void offer_resources(const std::vector<std::string>& uris) {
     std::vector<protocol::Resource> resources;
@@ -49,13 +52,17 @@ class FakeUpstream final : public upstream::Upstream {
     item.uri_template = std::move(uri_template);
     change([&](upstream::Offer& offer) {
       offer.capabilities["resources"] = json::object{};
-      offer.templates.items = std::make_shared<const std::vector<protocol::ResourceTemplate>>(std::vector{std::move(item)});
+      offer.templates.items =
+          std::make_shared<const std::vector<protocol::ResourceTemplate>>(std::vector{std::move(item)});
     });
   }
   void offer_prompt(std::string name) {
     protocol::Prompt prompt;
     prompt.name = std::move(name);
-    change([&](upstream::Offer& offer) { offer.prompts.items = std::make_shared<const std::vector<protocol::Prompt>>(std::vector{std::move(prompt)}); });
+    change([&](upstream::Offer& offer) {
+      offer.prompts.items =
+          std::make_shared<const std::vector<protocol::Prompt>>(std::vector{std::move(prompt)});
+    });
   }
 
   [[nodiscard]] const upstream::ServerSpec& spec() const override { return spec_; }
@@ -70,7 +77,9 @@ class FakeUpstream final : public upstream::Upstream {
     if (!offer_) co_return fail(unavailable("it does not start"));
     co_return offer_;
   }
-  io::Task<std::shared_ptr<const upstream::Offer>> offer_at_hand() override { return remembered ? remember() : offer(); }
+  io::Task<std::shared_ptr<const upstream::Offer>> offer_at_hand() override {
+    return remembered ? remember() : offer();
+  }
   [[nodiscard]] std::shared_ptr<const upstream::Offer> known_offer() const override { return offer_; }
   io::Task<void> watch(std::string uri) override {
     watched.push_back(std::move(uri));
@@ -82,7 +91,8 @@ class FakeUpstream final : public upstream::Upstream {
   io::Task<void> stop() override { co_return Result<void>{}; }
 
   Handler handler = [](upstream::Outgoing, upstream::Exchange&) -> io::Task<upstream::Answer> {
-    co_return upstream::Answer(protocol::JsonText::trusted(R"({"content":[{"type":"text","text":"hi"}],"extra":1.50})"));
+    co_return upstream::Answer(
+        protocol::JsonText::trusted(R"({"content":[{"type":"text","text":"hi"}],"extra":1.50})"));
   };
   std::vector<upstream::Outgoing> sent;
   std::vector<std::string> watched;
@@ -116,7 +126,9 @@ class FakeFleet final : public upstream::Fleet {
   }
 
   void apply(std::vector<upstream::ServerSpec>) override {}
-  [[nodiscard]] std::vector<std::shared_ptr<upstream::Upstream>> all() const override { return {servers.begin(), servers.end()}; }
+  [[nodiscard]] std::vector<std::shared_ptr<upstream::Upstream>> all() const override {
+    return {servers.begin(), servers.end()};
+  }
   [[nodiscard]] std::shared_ptr<upstream::Upstream> find(std::string_view name) const override {
     for (const auto& server : servers)
       if (server->spec().name == name) return server;

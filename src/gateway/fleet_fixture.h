@@ -1,5 +1,5 @@
-// FleetTest: the real pipeline with its journal, a loop that is run by hand, and upstreams that do what a test says. For tests of whoever
-// stands between clients and a fleet.
+// FleetTest: the real pipeline with its journal, a loop that is run by hand, and upstreams that do what a
+// test says. For tests of whoever stands between clients and a fleet.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "audit/audit_fixture.h"
 #include "gateway/fake_upstream.h"
@@ -21,13 +21,16 @@ struct FleetTest : testing::Test {
   SystemClock clock;
   SystemRandom random;
   boost::asio::io_context loop;
-  std::unique_ptr<audit::Journal> journal =
-      std::move(*audit::Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
+  std::unique_ptr<audit::Journal> journal = std::move(*audit::Journal::start(
+      loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
   policy::Broker broker{clock, random, std::chrono::seconds(60)};
   pipeline::ResultsStore results{clock, random};
   std::vector<policy::Problem> problems;
-  pipeline::Pipeline pipeline{policy::Engine::make(policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}}, "policy", problems), "policy", problems),
-                              broker, *journal, results, clock};
+  pipeline::Pipeline pipeline{
+      policy::Engine::make(policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}},
+                                              "policy", problems),
+                           "policy", problems),
+      broker, *journal, results, clock};
   pipeline::GuardedBackend backend{mcp::Identity{.capabilities = {.tasks = true}}, pipeline, random};
   FakeFleet fleet;
 
@@ -45,7 +48,9 @@ struct FleetTest : testing::Test {
   template <class T>
   Result<T> wait(io::Task<T> task) {
     std::optional<Result<T>> outcome;
-    io::asio::co_spawn(loop, std::move(task), [&](const std::exception_ptr& thrown, Result<T> result) { outcome = thrown ? fail(io::error_from(thrown)) : std::move(result); });
+    io::asio::co_spawn(loop, std::move(task), [&](const std::exception_ptr& thrown, Result<T> result) {
+      outcome = thrown ? fail(io::error_from(thrown)) : std::move(result);
+    });
     run_until([&] { return outcome.has_value(); });
     return outcome ? std::move(*outcome) : Result<T>(fail(internal("no answer")));
   }

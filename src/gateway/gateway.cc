@@ -17,8 +17,10 @@ using upstream::ListKind;
 
 std::string completion_params(const protocol::CompletionRequest& request, std::string_view original) {
   const bool is_prompt = request.kind == protocol::CompletionRequest::Kind::prompt;
-  json::object ref{{"type", is_prompt ? "ref/prompt" : "ref/resource"}, {is_prompt ? "name" : "uri", original}};
-  json::object params{{"ref", std::move(ref)}, {"argument", {{"name", request.argument}, {"value", request.value}}}};
+  json::object ref{{"type", is_prompt ? "ref/prompt" : "ref/resource"},
+                   {is_prompt ? "name" : "uri", original}};
+  json::object params{{"ref", std::move(ref)},
+                      {"argument", {{"name", request.argument}, {"value", request.value}}}};
   if (!request.context.empty()) params["context"] = {{"arguments", request.context}};
   return json::write(params);
 }
@@ -37,7 +39,8 @@ protocol::Completion read_completion(const protocol::JsonText& result) {
 }
 
 // Waits for an offer and forgets it: what came is kept by the upstream, what failed stands in its status.
-io::Task<void> fetch(Shelf::ServerPtr server, std::shared_ptr<std::size_t> open, std::shared_ptr<io::Event> done) {
+io::Task<void> fetch(Shelf::ServerPtr server, std::shared_ptr<std::size_t> open,
+                     std::shared_ptr<io::Event> done) {
   const auto offer = co_await server->offer_at_hand();
   if (--*open == 0) done->set();
   co_return Result<void>{};
@@ -45,7 +48,8 @@ io::Task<void> fetch(Shelf::ServerPtr server, std::shared_ptr<std::size_t> open,
 
 }  // namespace
 
-Gateway::Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, GatewayOptions options)
+Gateway::Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+                 GatewayOptions options)
     : executor_(std::move(executor)), fleet_(fleet), backend_(backend), options_(options) {
   fleet_.add_observer(this);
 }
@@ -60,7 +64,9 @@ json::value Gateway::status() const {
 
 std::vector<Shelf::ServerPtr> Gateway::exposed() const {
   std::vector<Shelf::ServerPtr> servers = fleet_.all();
-  std::erase_if(servers, [](const Shelf::ServerPtr& server) { return !server->spec().enabled || !server->spec().in_tool_list(); });
+  std::erase_if(servers, [](const Shelf::ServerPtr& server) {
+    return !server->spec().enabled || !server->spec().in_tool_list();
+  });
   return servers;
 }
 
@@ -74,7 +80,8 @@ io::Task<void> Gateway::prepare(const authority::Caller&) {
   if (servers.empty()) co_return Result<void>{};
   auto open = std::make_shared<std::size_t>(servers.size());
   auto done = std::make_shared<io::Event>(executor_);
-  for (const Shelf::ServerPtr& server : servers) io::spawn(executor_, fetch(server, open, done), "upstream offer");
+  for (const Shelf::ServerPtr& server : servers)
+    io::spawn(executor_, fetch(server, open, done), "upstream offer");
   RELAY_CO_CHECK(co_await done->wait_until(std::chrono::steady_clock::now() + options_.list_timeout));
   co_return Result<void>{};
 }
@@ -84,7 +91,8 @@ void Gateway::append_tools(const authority::Caller&, std::vector<protocol::Tool>
   out.insert(out.end(), current->tools.begin(), current->tools.end());
 }
 
-std::shared_ptr<const pipeline::Provider::Entry> Gateway::find(const authority::Caller&, std::string_view name) const {
+std::shared_ptr<const pipeline::Provider::Entry> Gateway::find(const authority::Caller&,
+                                                               std::string_view name) const {
   return shelf()->find_tool(name);
 }
 
@@ -106,7 +114,8 @@ std::optional<Shelf::Route> Gateway::route_of(std::string_view uri) const {
     if (uri.starts_with(prefix)) return Shelf::Route{server, std::string(uri.substr(prefix.size()))};
   }
   if (const std::string giver = links_->find(uri); !giver.empty())
-    if (Shelf::ServerPtr server = fleet_.find(giver)) return Shelf::Route{std::move(server), std::string(uri)};
+    if (Shelf::ServerPtr server = fleet_.find(giver))
+      return Shelf::Route{std::move(server), std::string(uri)};
   // What nobody listed or linked to can only be meant for the one server there is.
   std::vector<Shelf::ServerPtr> candidates = exposed();
   std::erase_if(candidates, [](const Shelf::ServerPtr& server) {
@@ -117,7 +126,8 @@ std::optional<Shelf::Route> Gateway::route_of(std::string_view uri) const {
   return Shelf::Route{candidates.front(), std::string(uri)};
 }
 
-std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::Caller&, std::string_view uri) const {
+std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::Caller&,
+                                                              std::string_view uri) const {
   auto route = route_of(uri);
   if (!route) return std::nullopt;
   return guard_resource(std::move(route->server), std::move(route->original));
@@ -143,13 +153,16 @@ void Gateway::append_prompts(const authority::Caller&, std::vector<protocol::Pro
   out.insert(out.end(), current->prompts.begin(), current->prompts.end());
 }
 
-std::shared_ptr<const pipeline::GuardedPrompt> Gateway::find_prompt(const authority::Caller&, std::string_view name) const {
+std::shared_ptr<const pipeline::GuardedPrompt> Gateway::find_prompt(const authority::Caller&,
+                                                                    std::string_view name) const {
   return shelf()->find_prompt(name);
 }
 
-io::Task<std::optional<protocol::Completion>> Gateway::complete(mcp::Context& context, const protocol::CompletionRequest& request) {
+io::Task<std::optional<protocol::Completion>> Gateway::complete(mcp::Context& context,
+                                                                const protocol::CompletionRequest& request) {
   const bool is_prompt = request.kind == protocol::CompletionRequest::Kind::prompt;
-  const auto route = is_prompt ? shelf()->find_prompt_route(request.ref) : shelf()->find_template(request.ref);
+  const auto route =
+      is_prompt ? shelf()->find_prompt_route(request.ref) : shelf()->find_template(request.ref);
   if (!route) co_return std::optional<protocol::Completion>();
   upstream::Outgoing outgoing;
   outgoing.method = "completion/complete";
@@ -170,21 +183,21 @@ void Gateway::offer_changed(std::string_view, ListKind list) {
   mcp::ChangeObserver* clients = backend_.observer();
   if (!clients) return;
   switch (list) {
-    case ListKind::tools:
-      return clients->tools_changed();
-    case ListKind::resources:
-      return clients->resources_changed();
-    case ListKind::prompts:
-      return clients->prompts_changed();
+    case ListKind::tools: return clients->tools_changed();
+    case ListKind::resources: return clients->resources_changed();
+    case ListKind::prompts: return clients->prompts_changed();
   }
 }
 
 void Gateway::resource_updated(std::string_view server, std::string_view uri) {
-  if (mcp::ChangeObserver* clients = backend_.observer()) clients->resource_updated(shelf()->exposed_uri(server, uri));
+  if (mcp::ChangeObserver* clients = backend_.observer())
+    clients->resource_updated(shelf()->exposed_uri(server, uri));
 }
 
-void Gateway::log(std::string_view server, protocol::LogLevel level, std::string_view logger, const json::value& data) {
-  if (mcp::ChangeObserver* clients = backend_.observer()) clients->log(level, logger_name(server, logger), data);
+void Gateway::log(std::string_view server, protocol::LogLevel level, std::string_view logger,
+                  const json::value& data) {
+  if (mcp::ChangeObserver* clients = backend_.observer())
+    clients->log(level, logger_name(server, logger), data);
 }
 
 }  // namespace relay::gateway

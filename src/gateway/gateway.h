@@ -1,8 +1,10 @@
-// Gateway: the upstream servers that are exposed as tools, served as if they were ours. Everything goes through the pipeline like our own; what a
-// server asks, reports or logs in mid-call reaches the client that called, whichever era each of them speaks.
+// Gateway: the upstream servers that are exposed as tools, served as if they were ours. Everything goes
+// through the pipeline like our own; what a server asks, reports or logs in mid-call reaches the client that
+// called, whichever era each of them speaks.
 //
-// A server that is dead, slow or misconfigured costs its own tools: lists wait for it a limited time and then go on without it, with what it
-// last offered if that is known. What an earlier relay saw is listed at once, and the server starts with its first call.
+// A server that is dead, slow or misconfigured costs its own tools: lists wait for it a limited time and then
+// go on without it, with what it last offered if that is known. What an earlier relay saw is listed at once,
+// and the server starts with its first call.
 #pragma once
 
 #include <chrono>
@@ -28,7 +30,8 @@ struct GatewayOptions {
 class Gateway final : public pipeline::Provider, public upstream::FleetObserver {
  public:
   /// Both must outlive it.
-  Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, GatewayOptions options);
+  Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+          GatewayOptions options);
   ~Gateway() override;
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
@@ -39,26 +42,33 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
   // Provider
   io::Task<void> prepare(const authority::Caller& caller) override;
   void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const override;
-  [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const override;
+  [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller,
+                                                  std::string_view name) const override;
   void append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const override;
-  void append_templates(const authority::Caller& caller, std::vector<protocol::ResourceTemplate>& out) const override;
-  [[nodiscard]] std::optional<pipeline::FoundResource> find_resource(const authority::Caller& caller, std::string_view uri) const override;
+  void append_templates(const authority::Caller& caller,
+                        std::vector<protocol::ResourceTemplate>& out) const override;
+  [[nodiscard]] std::optional<pipeline::FoundResource> find_resource(const authority::Caller& caller,
+                                                                     std::string_view uri) const override;
   io::Task<bool> watch(const authority::Caller& caller, std::string uri) override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
   void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const override;
-  [[nodiscard]] std::shared_ptr<const pipeline::GuardedPrompt> find_prompt(const authority::Caller& caller, std::string_view name) const override;
-  io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context, const protocol::CompletionRequest& request) override;
+  [[nodiscard]] std::shared_ptr<const pipeline::GuardedPrompt> find_prompt(
+      const authority::Caller& caller, std::string_view name) const override;
+  io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context,
+                                                         const protocol::CompletionRequest& request) override;
   void want_log_level(protocol::LogLevel level) override;
 
   // FleetObserver
   void offer_changed(std::string_view server, upstream::ListKind list) override;
   void resource_updated(std::string_view server, std::string_view uri) override;
-  void log(std::string_view server, protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+  void log(std::string_view server, protocol::LogLevel level, std::string_view logger,
+           const json::value& data) override;
 
  private:
   [[nodiscard]] std::vector<Shelf::ServerPtr> exposed() const;
   [[nodiscard]] std::shared_ptr<const Shelf> shelf() const;
-  /// Where a URI leads that a client asks for: what was listed, a template, a link that one of the servers gave out, the only server there is.
+  /// Where a URI leads that a client asks for: what was listed, a template, a link that one of the servers
+  /// gave out, the only server there is.
   [[nodiscard]] std::optional<Shelf::Route> route_of(std::string_view uri) const;
 
   io::Executor executor_;

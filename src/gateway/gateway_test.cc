@@ -22,7 +22,8 @@ struct GatewayTest : FleetTest {
   std::optional<mcp::LegacyDispatcher> legacy;
 
   GatewayTest() {
-    gateway.emplace(loop.get_executor(), fleet, backend, GatewayOptions{.list_timeout = std::chrono::milliseconds(200)});
+    gateway.emplace(loop.get_executor(), fleet, backend,
+                    GatewayOptions{.list_timeout = std::chrono::milliseconds(200)});
     backend.add(*gateway);
     server.emplace(loop.get_executor(), backend, clock, random, mcp::ServerOptions{});
     modern.emplace(*server);
@@ -33,24 +34,32 @@ struct GatewayTest : FleetTest {
     close();
   }
 
-  std::shared_ptr<mcp::RecordingReply> send(std::string method, std::string members, std::string capabilities = "{}") {
+  std::shared_ptr<mcp::RecordingReply> send(std::string method, std::string members,
+                                            std::string capabilities = "{}") {
     auto reply = std::make_shared<mcp::RecordingReply>();
-    const std::string params = "{" + members + (members.empty() ? "" : ",") +
-                               R"("_meta":{"progressToken":1,"traceparent":"00-1","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":)" +
-                               capabilities + "}}";
-    auto message = protocol::parse_message(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}");
-    modern->handle(authority::Caller{.principal = "alice"}, std::get<protocol::Request>(*std::move(message)), reply, nullptr);
+    const std::string params =
+        "{" + members + (members.empty() ? "" : ",") +
+        R"("_meta":{"progressToken":1,"traceparent":"00-1","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":)" +
+        capabilities + "}}";
+    auto message = protocol::parse_message(R"({"jsonrpc":"2.0","id":1,"method":")" + method +
+                                           R"(","params":)" + params + "}");
+    modern->handle(authority::Caller{.principal = "alice"}, std::get<protocol::Request>(*std::move(message)),
+                   reply, nullptr);
     run_until([&] { return reply->answer.has_value(); });
     return reply;
   }
-  static std::string text_of(const mcp::RecordingReply& reply) { return reply.answer ? json::write(*reply.answer) : "nothing"; }
+  static std::string text_of(const mcp::RecordingReply& reply) {
+    return reply.answer ? json::write(*reply.answer) : "nothing";
+  }
 };
 
 TEST_F(GatewayTest, ArgumentsAndResultsPassAsTheyWereSpelled) {
   const auto one = fleet.add("one");
   one->offer_tools({"echo"});
   std::string whole;
-  one->handler = [&](Outgoing, Exchange&) -> io::Task<Answer> { co_return ok(R"({"content":[],"n":1.50e0,"_meta":{"k":2.0}})"); };
+  one->handler = [&](Outgoing, Exchange&) -> io::Task<Answer> {
+    co_return ok(R"({"content":[],"n":1.50e0,"_meta":{"k":2.0}})");
+  };
   const auto reply = send("tools/call", R"("name":"one__echo","arguments":{"x":1.0,"y":[ 1 ]})");
   ASSERT_EQ(one->sent.size(), 1U);
   EXPECT_EQ(one->sent[0].params, R"({"name":"echo","arguments":{"x":1.0,"y":[ 1 ]}})");
@@ -61,7 +70,9 @@ TEST_F(GatewayTest, ArgumentsAndResultsPassAsTheyWereSpelled) {
 TEST_F(GatewayTest, TheServersOwnErrorIsTheClientsError) {
   const auto one = fleet.add("one");
   one->offer_tools({"echo"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return Answer(std::unexpect, protocol::RpcError{-32099, "no luck", {}}); };
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+    co_return Answer(std::unexpect, protocol::RpcError{-32099, "no luck", {}});
+  };
   const auto reply = send("tools/call", R"("name":"one__echo")");
   EXPECT_NE(text_of(*reply).find("-32099"), std::string::npos) << text_of(*reply);
 }
@@ -69,7 +80,9 @@ TEST_F(GatewayTest, TheServersOwnErrorIsTheClientsError) {
 TEST_F(GatewayTest, AConnectionThatFailsIsAToolErrorThatSaysWhy) {
   const auto one = fleet.add("one");
   one->offer_tools({"echo"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return fail(unavailable("one died: exited with code 3")); };
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+    co_return fail(unavailable("one died: exited with code 3"));
+  };
   const auto reply = send("tools/call", R"("name":"one__echo")");
   EXPECT_NE(text_of(*reply).find("exited with code 3"), std::string::npos) << text_of(*reply);
   EXPECT_NE(text_of(*reply).find("\"isError\":true"), std::string::npos) << text_of(*reply);
@@ -89,7 +102,9 @@ TEST_F(GatewayTest, AQuestionInMidCallReachesTheClientAndItsAnswerTheServer) {
   std::string got;
   one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
     std::vector<upstream::Question> questions;
-    questions.push_back({"", "elicitation/create", protocol::JsonText::trusted(R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
+    questions.push_back({"", "elicitation/create",
+                         protocol::JsonText::trusted(
+                             R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
     got = answers[0].text();
     co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
@@ -100,7 +115,8 @@ TEST_F(GatewayTest, AQuestionInMidCallReachesTheClientAndItsAnswerTheServer) {
   EXPECT_NE(text_of(*first).find("[one] Sure?"), std::string::npos);
   const std::string key(result.at("inputRequests").as_object().begin()->key());
   const auto second = send("tools/call",
-                           R"("name":"one__ask","inputResponses":{")" + key + R"(":{"action":"accept","content":{"a":1}}},"requestState":)" +
+                           R"("name":"one__ask","inputResponses":{")" + key +
+                               R"(":{"action":"accept","content":{"a":1}}},"requestState":)" +
                                json::write(result.at("requestState")),
                            R"({"elicitation":{}})");
   EXPECT_EQ(got, R"({"action":"accept","content":{"a":1}})");
@@ -112,7 +128,8 @@ TEST_F(GatewayTest, AClientThatCannotBeAskedGetsTheRightError) {
   one->offer_tools({"ask"});
   one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
     std::vector<upstream::Question> questions;
-    questions.push_back({"k", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
+    questions.push_back(
+        {"k", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
     co_return ok("{}");
   };
@@ -129,7 +146,8 @@ TEST_F(GatewayTest, WhatTheServerMadeATaskIsATaskForTheClientToo) {
     RELAY_CO_CHECK(co_await go->wait());
     co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
   };
-  const auto created = send("tools/call", R"("name":"one__slow")", R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+  const auto created =
+      send("tools/call", R"("name":"one__slow")", R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
   const json::object& task = created->answer->at("result").as_object();
   ASSERT_EQ(json::find_string(task, "resultType"), "task") << text_of(*created);
   go->set();
@@ -149,7 +167,8 @@ TEST_F(GatewayTest, AClientWithoutTasksWaitsForTheAnswer) {
     exchange.became_task();
     co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
   };
-  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__slow")")).find("\"text\":\"done\""), std::string::npos);
+  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__slow")")).find("\"text\":\"done\""),
+            std::string::npos);
 }
 
 TEST_F(GatewayTest, ADeadServerCostsItsOwnToolsOnly) {
@@ -181,7 +200,8 @@ TEST_F(GatewayTest, ResourcesRouteByListThenByWhoGaveTheLink) {
   two->offer_resources({"x://b"});
   two->offer_tools({"link"});
   const auto contents = [](Outgoing out, Exchange&) -> io::Task<Answer> {
-    if (out.method == "tools/call") co_return ok(R"({"content":[{"type":"resource_link","uri":"z://unlisted","name":"z"}]})");
+    if (out.method == "tools/call")
+      co_return ok(R"({"content":[{"type":"resource_link","uri":"z://unlisted","name":"z"}]})");
     co_return ok(R"({"contents":[]})");
   };
   one->handler = two->handler = contents;
@@ -197,10 +217,15 @@ TEST_F(GatewayTest, ResourcesRouteByListThenByWhoGaveTheLink) {
 TEST_F(GatewayTest, CompletionGoesToTheOwnerOfThePrompt) {
   const auto one = fleet.add("one");
   one->offer_prompt("greet");
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> { co_return ok(R"({"completion":{"values":["ada"],"hasMore":true}})"); };
-  const auto reply = send("completion/complete", R"("ref":{"type":"ref/prompt","name":"one__greet"},"argument":{"name":"who","value":"a"})");
+  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+    co_return ok(R"({"completion":{"values":["ada"],"hasMore":true}})");
+  };
+  const auto reply =
+      send("completion/complete",
+           R"("ref":{"type":"ref/prompt","name":"one__greet"},"argument":{"name":"who","value":"a"})");
   EXPECT_NE(text_of(*reply).find("\"ada\""), std::string::npos) << text_of(*reply);
-  EXPECT_EQ(one->sent.at(0).params, R"({"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"a"}})");
+  EXPECT_EQ(one->sent.at(0).params,
+            R"({"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"a"}})");
 }
 
 TEST_F(GatewayTest, TheAuditLineNamesServerAndTool) {

@@ -17,11 +17,13 @@ using protocol::ReadResult;
 using protocol::ToolResult;
 using ServerPtr = std::shared_ptr<upstream::Upstream>;
 
-// What a client says about its request beyond the protocol's own members: traces, and what servers and clients agreed on.
+// What a client says about its request beyond the protocol's own members: traces, and what servers and
+// clients agreed on.
 json::object meta_to_pass(const json::object& meta) {
   json::object passed;
   for (const auto& member : meta)
-    if (member.key() != "progressToken" && !member.key().starts_with("io.modelcontextprotocol/")) passed.emplace(member.key(), member.value());
+    if (member.key() != "progressToken" && !member.key().starts_with("io.modelcontextprotocol/"))
+      passed.emplace(member.key(), member.value());
   return passed;
 }
 
@@ -34,7 +36,8 @@ std::string named_params(std::string_view name, std::string_view arguments) {
   return out;
 }
 
-upstream::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Context& context, std::string method, std::string params) {
+upstream::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Context& context,
+                                std::string method, std::string params) {
   upstream::Outgoing outgoing;
   outgoing.method = std::move(method);
   outgoing.params = std::move(params);
@@ -43,9 +46,11 @@ upstream::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Con
   return outgoing;
 }
 
-// A legacy server that could not ask says so in its own words. A modern client is told what it would have to declare.
+// A legacy server that could not ask says so in its own words. A modern client is told what it would have to
+// declare.
 std::optional<Error> find_undeclared(mcp::Context& context, const ContextExchange& exchange) {
-  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy) return std::nullopt;
+  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy)
+    return std::nullopt;
   return context.refuse(protocol::missing_capability_error(*exchange.missing()));
 }
 
@@ -58,11 +63,14 @@ bool says_error(const JsonText& result) {
 
 // A server of 2025-11-25 is told; a modern one decides by itself.
 bool is_better_a_task(const protocol::Tool& tool, const protocol::ClientCapabilities& client) {
-  return tool.task_support == protocol::TaskSupport::required || (tool.task_support == protocol::TaskSupport::optional && client.tasks);
+  return tool.task_support == protocol::TaskSupport::required ||
+         (tool.task_support == protocol::TaskSupport::optional && client.tasks);
 }
 
-io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result, mcp::Context& context) {
-  upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "tools/call", named_params(tool.name, context.arguments_text()));
+io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result,
+                               mcp::Context& context) {
+  upstream::Outgoing outgoing =
+      outgoing_for(server->spec(), context, "tools/call", named_params(tool.name, context.arguments_text()));
   outgoing.input_schema = tool.input_schema;
   outgoing.as_task = is_better_a_task(tool, context.client());
   ContextExchange exchange(context, server->spec().name);
@@ -77,7 +85,8 @@ io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, con
 }
 
 io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Context& context) {
-  upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "prompts/get", named_params(name, context.arguments_text()));
+  upstream::Outgoing outgoing =
+      outgoing_for(server->spec(), context, "prompts/get", named_params(name, context.arguments_text()));
   ContextExchange exchange(context, server->spec().name);
   RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
@@ -87,9 +96,11 @@ io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Cont
   co_return result;
 }
 
-// The revisions disagree about the code for "there is no such resource"; our own dispatchers know which one the client expects.
+// The revisions disagree about the code for "there is no such resource"; our own dispatchers know which one
+// the client expects.
 Error resource_error(mcp::Context& context, protocol::RpcError error) {
-  if (error.code == protocol::code::kResourceNotFound || error.code == protocol::code::kInvalidParams) return not_found(std::move(error.message));
+  if (error.code == protocol::code::kResourceNotFound || error.code == protocol::code::kInvalidParams)
+    return not_found(std::move(error.message));
   return context.refuse(std::move(error));
 }
 
@@ -117,11 +128,13 @@ authority::Tier tier_of(const upstream::ServerSpec& spec, const protocol::Tool& 
   if (const auto said = spec.tiers.find(tool.name); said != spec.tiers.end())
     if (const auto tier = authority::find_tier(said->second)) return *tier;
   if (tool.annotations.read_only.value_or(false)) return authority::Tier::read_only;
-  return tool.annotations.destructive.value_or(false) ? authority::Tier::irreversible : authority::Tier::stateful;
+  return tool.annotations.destructive.value_or(false) ? authority::Tier::irreversible
+                                                      : authority::Tier::stateful;
 }
 
-std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, const protocol::Tool& tool, std::string name,
-                                                            std::size_t budget_bytes, OnResult on_result) {
+std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, const protocol::Tool& tool,
+                                                            std::string name, std::size_t budget_bytes,
+                                                            OnResult on_result) {
   auto entry = std::make_shared<pipeline::Provider::Entry>();
   entry->toolset = "gateway";
   entry->upstream = audited(*server, tool.name);
@@ -131,18 +144,21 @@ std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, co
   guarded.tool.task_start = protocol::TaskStart::when_told;
   guarded.tier = tier_of(server->spec(), tool);
   guarded.budget_bytes = budget_bytes;
-  guarded.handler = [server = std::move(server), original = tool, seen = std::move(on_result)](mcp::Context& context, const Recorded&) {
+  guarded.handler = [server = std::move(server), original = tool, seen = std::move(on_result)](
+                        mcp::Context& context, const Recorded&) {
     return pass_tool(server, original, seen, context);
   };
   return entry;
 }
 
-std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(ServerPtr server, const protocol::Prompt& prompt, std::string name) {
+std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(ServerPtr server, const protocol::Prompt& prompt,
+                                                            std::string name) {
   auto guarded = std::make_shared<pipeline::GuardedPrompt>();
   guarded->prompt = prompt;
   guarded->prompt.name = std::move(name);
   guarded->upstream = audited(*server, prompt.name);
-  guarded->handler = [server = std::move(server), original = prompt.name](mcp::Context& context, const Recorded&) {
+  guarded->handler = [server = std::move(server), original = prompt.name](mcp::Context& context,
+                                                                          const Recorded&) {
     return pass_prompt(server, original, context);
   };
   return guarded;

@@ -1,8 +1,9 @@
-// What the pipeline guards, made of what an upstream offers: each tool, prompt and resource with its tier, its policy text, its name in
-// the audit log, and a handler that passes the call on.
+// What the pipeline guards, made of what an upstream offers: each tool, prompt and resource with its tier,
+// its policy text, its name in the audit log, and a handler that passes the call on.
 //
-// The tier of a tool is what the configuration says of it, else what its annotations admit to: read-only ones are tier 0, destructive
-// ones tier 3, the rest tier 2. A hint is believed only upwards from what the user allows: policy decides on the tier as for our own tools.
+// The tier of a tool is what the configuration says of it, else what its annotations admit to: read-only ones
+// are tier 0, destructive ones tier 3, the rest tier 2. A hint is believed only upwards from what the user
+// allows: policy decides on the tier as for our own tools.
 #pragma once
 
 #include <functional>
@@ -14,15 +15,16 @@
 
 namespace relay::gateway {
 
-/// The arguments that are sent are the bytes of context.request() (arguments_text()): whoever calls from elsewhere than tools/call hands in a
-/// Context whose request is the inner one.
-/// `on_result` sees each result before it is passed on; may be empty.
+/// The arguments that are sent are the bytes of context.request() (arguments_text()): whoever calls from
+/// elsewhere than tools/call hands in a Context whose request is the inner one. `on_result` sees each result
+/// before it is passed on; may be empty.
 using OnResult = std::function<void(const protocol::JsonText& result)>;
-std::shared_ptr<const pipeline::Provider::Entry> guard_tool(std::shared_ptr<upstream::Upstream> server, const protocol::Tool& tool,
-                                                            std::string name, std::size_t budget_bytes = limits::kResultBytes,
+std::shared_ptr<const pipeline::Provider::Entry> guard_tool(std::shared_ptr<upstream::Upstream> server,
+                                                            const protocol::Tool& tool, std::string name,
+                                                            std::size_t budget_bytes = limits::kResultBytes,
                                                             OnResult on_result = {});
-std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(std::shared_ptr<upstream::Upstream> server, const protocol::Prompt& prompt,
-                                                            std::string name);
+std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(std::shared_ptr<upstream::Upstream> server,
+                                                            const protocol::Prompt& prompt, std::string name);
 /// `uri` is the one the server knows.
 pipeline::FoundResource guard_resource(std::shared_ptr<upstream::Upstream> server, std::string uri);
 

@@ -1,5 +1,5 @@
-// Links: resources that servers pointed to in their results without listing them. A client that follows such a link must get to the server
-// that gave it out, and to no other. Bounded; the oldest are forgotten.
+// Links: resources that servers pointed to in their results without listing them. A client that follows such
+// a link must get to the server that gave it out, and to no other. Bounded; the oldest are forgotten.
 #pragma once
 
 #include <deque>

@@ -53,7 +53,8 @@ std::vector<std::string> expose_names(std::string_view server, const std::vector
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_easy(originals[i], names[i])) continue;
-    const bool fits = names[i].size() <= limits::kToolNameBytes && !is_ambiguous(server) && !taken.contains(names[i]);
+    const bool fits =
+        names[i].size() <= limits::kToolNameBytes && !is_ambiguous(server) && !taken.contains(names[i]);
     if (!fits) names[i] = with_hash(std::move(names[i]), server, originals[i]);
     taken.insert(names[i]);
   }

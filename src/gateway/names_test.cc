@@ -10,7 +10,8 @@ namespace relay::gateway {
 namespace {
 
 TEST(Names, PlainNamesGetTheServerInFront) {
-  EXPECT_EQ(expose_names("files", {"read", "write-all"}), (std::vector<std::string>{"files__read", "files__write-all"}));
+  EXPECT_EQ(expose_names("files", {"read", "write-all"}),
+            (std::vector<std::string>{"files__read", "files__write-all"}));
 }
 
 TEST(Names, WhatHadToBeChangedGivesWay) {
@@ -37,9 +38,12 @@ TEST(Names, ServersThatCouldBeMistakenForOthersCannotBe) {
 }
 
 TEST(Names, EveryNameIsOneThatModelApisTake) {
-  for (const std::string& name : expose_names("s", {"", "\xff\xfe", "a b/c:d", std::string("n\0l", 3), "ünï"})) {
+  for (const std::string& name :
+       expose_names("s", {"", "\xff\xfe", "a b/c:d", std::string("n\0l", 3), "ünï"})) {
     EXPECT_LE(name.size(), limits::kToolNameBytes);
-    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"), std::string::npos) << name;
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"),
+              std::string::npos)
+        << name;
   }
 }
 

@@ -12,7 +12,8 @@ namespace relay::gateway {
 namespace {
 
 template <class T>
-std::vector<std::string> exposed_names(const std::string& server, const std::vector<T>& items, bool prefixed) {
+std::vector<std::string> exposed_names(const std::string& server, const std::vector<T>& items,
+                                       bool prefixed) {
   std::vector<std::string> originals;
   originals.reserve(items.size());
   for (const T& item : items) originals.push_back(item.name);
@@ -27,7 +28,8 @@ std::string moved_uri(std::string_view server, std::string_view uri) {
   return fmt::format("{}+{}", scheme, uri);
 }
 
-std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers, Prefix prefix, std::shared_ptr<Links> links) {
+std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers, Prefix prefix,
+                                          std::shared_ptr<Links> links) {
   auto shelf = std::make_shared<Shelf>();
   const bool prefixed = prefix == Prefix::always || servers.size() != 1;
   for (const ServerPtr& server : servers) {
@@ -41,13 +43,17 @@ std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers,
   return shelf;
 }
 
-void Shelf::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed, const std::shared_ptr<Links>& links) {
-  const OnResult note = [links, name = server->spec().name](const protocol::JsonText& result) { links->note(name, result); };
+void Shelf::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
+                      const std::shared_ptr<Links>& links) {
+  const OnResult note = [links, name = server->spec().name](const protocol::JsonText& result) {
+    links->note(name, result);
+  };
   const auto names = exposed_names(server->spec().name, *offer.tools.items, prefixed);
   for (std::size_t i = 0; i < names.size(); ++i) {
     auto entry = guard_tool(server, (*offer.tools.items)[i], names[i], limits::kResultBytes, note);
     if (tool_by_name_.contains(names[i])) {
-      collisions.push_back(fmt::format("{}: the tool {} is listed twice; the second is left out", server->spec().name, names[i]));
+      collisions.push_back(fmt::format("{}: the tool {} is listed twice; the second is left out",
+                                       server->spec().name, names[i]));
       continue;
     }
     tools.push_back(entry->guarded.tool);
@@ -61,7 +67,8 @@ void Shelf::add_prompts(const ServerPtr& server, const upstream::Offer& offer, b
     const protocol::Prompt& prompt = (*offer.prompts.items)[i];
     auto guarded = guard_prompt(server, prompt, names[i]);
     if (prompt_by_name_.contains(names[i])) {
-      collisions.push_back(fmt::format("{}: the prompt {} is listed twice; the second is left out", server->spec().name, names[i]));
+      collisions.push_back(fmt::format("{}: the prompt {} is listed twice; the second is left out",
+                                       server->spec().name, names[i]));
       continue;
     }
     prompts.push_back(guarded->prompt);
@@ -73,13 +80,15 @@ void Shelf::add_resources(const ServerPtr& server, const upstream::Offer& offer)
   const std::string& name = server->spec().name;
   for (protocol::Resource resource : *offer.resources.items) {
     const std::string original = resource.uri;
-    if (const auto found = resource_by_uri_.find(original); found != resource_by_uri_.end() && found->second.server != server) {
+    if (const auto found = resource_by_uri_.find(original);
+        found != resource_by_uri_.end() && found->second.server != server) {
       resource.uri = moved_uri(name, original);
       moved_.emplace(std::pair(name, original), resource.uri);
       collisions.push_back(fmt::format("{}: the resource {} is also {}'s; it is served as {}", name, original,
                                        found->second.server->spec().name, resource.uri));
     }
-    if (resource_by_uri_.emplace(resource.uri, Route{server, original}).second) resources.push_back(std::move(resource));
+    if (resource_by_uri_.emplace(resource.uri, Route{server, original}).second)
+      resources.push_back(std::move(resource));
   }
 }
 
@@ -89,9 +98,11 @@ void Shelf::add_templates(const ServerPtr& server, const upstream::Offer& offer)
     const std::string original = item.uri_template;
     if (template_by_uri_.contains(original)) {
       item.uri_template = moved_uri(name, original);
-      collisions.push_back(fmt::format("{}: the template {} is there twice; it is served as {}", name, original, item.uri_template));
+      collisions.push_back(fmt::format("{}: the template {} is there twice; it is served as {}", name,
+                                       original, item.uri_template));
     }
-    if (template_by_uri_.emplace(item.uri_template, Route{server, original}).second) templates.push_back(std::move(item));
+    if (template_by_uri_.emplace(item.uri_template, Route{server, original}).second)
+      templates.push_back(std::move(item));
   }
 }
 

@@ -1,8 +1,8 @@
-// Shelf: what all exposed upstream servers offer together, under the names and URIs that clients see. Built anew from the known offers
-// whenever one changes; immutable, so that a call keeps what it found.
+// Shelf: what all exposed upstream servers offer together, under the names and URIs that clients see. Built
+// anew from the known offers whenever one changes; immutable, so that a call keeps what it found.
 //
-// URIs stay as they are. Where two servers list the same one, the first in the configuration keeps it and the others get their server's
-// name in front: files+test://x.
+// URIs stay as they are. Where two servers list the same one, the first in the configuration keeps it and the
+// others get their server's name in front: files+test://x.
 #pragma once
 
 #include <map>
@@ -31,7 +31,8 @@ class Shelf {
   };
 
   /// Prefix::none is honoured when there is exactly one server.
-  static std::shared_ptr<const Shelf> build(const std::vector<ServerPtr>& servers, Prefix prefix, std::shared_ptr<Links> links);
+  static std::shared_ptr<const Shelf> build(const std::vector<ServerPtr>& servers, Prefix prefix,
+                                            std::shared_ptr<Links> links);
 
   std::vector<protocol::Tool> tools;
   std::vector<protocol::Resource> resources;
@@ -49,7 +50,8 @@ class Shelf {
   [[nodiscard]] std::string exposed_uri(std::string_view server, std::string_view uri) const;
 
  private:
-  void add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed, const std::shared_ptr<Links>& links);
+  void add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
+                 const std::shared_ptr<Links>& links);
   void add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed);
   void add_resources(const ServerPtr& server, const upstream::Offer& offer);
   void add_templates(const ServerPtr& server, const upstream::Offer& offer);
@@ -62,7 +64,8 @@ class Shelf {
   std::map<std::string, PromptEntry, std::less<>> prompt_by_name_;
   std::map<std::string, Route, std::less<>> resource_by_uri_;
   std::map<std::string, Route, std::less<>> template_by_uri_;
-  std::map<std::pair<std::string, std::string>, std::string, std::less<>> moved_;  // (server, uri) -> exposed URI, where they differ
+  std::map<std::pair<std::string, std::string>, std::string, std::less<>>
+      moved_;  // (server, uri) -> exposed URI, where they differ
 };
 
 /// "files+test://x"

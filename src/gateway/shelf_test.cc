@@ -10,7 +10,9 @@ namespace {
 struct ShelfTest : testing::Test {
   FakeFleet fleet;
   std::shared_ptr<Links> links = std::make_shared<Links>();
-  std::shared_ptr<const Shelf> build(Prefix prefix = Prefix::always) { return Shelf::build(fleet.all(), prefix, links); }
+  std::shared_ptr<const Shelf> build(Prefix prefix = Prefix::always) {
+    return Shelf::build(fleet.all(), prefix, links);
+  }
 };
 
 TEST_F(ShelfTest, AddingAServerRenamesNothing) {
@@ -19,7 +21,8 @@ TEST_F(ShelfTest, AddingAServerRenamesNothing) {
   fleet.add("two")->offer_tools({"echo"});
   const auto after = build();
   ASSERT_EQ(after->tools.size(), 3U);
-  for (std::size_t i = 0; i < before->tools.size(); ++i) EXPECT_EQ(before->tools[i].name, after->tools[i].name);
+  for (std::size_t i = 0; i < before->tools.size(); ++i)
+    EXPECT_EQ(before->tools[i].name, after->tools[i].name);
   EXPECT_EQ(after->find_tool("two__echo")->upstream, "two/echo");
 }
 
@@ -75,10 +78,13 @@ TEST_F(ShelfTest, AToolListedTwiceIsReported) {
 TEST(Links, AreFoundInResultsAndForgottenInTime) {
   Links links(2);
   const auto note = [&](std::string uri) {
-    links.note("s", protocol::JsonText::trusted(R"({"content":[{"type":"resource_link","uri":")" + uri + R"("}]})"));
+    links.note(
+        "s", protocol::JsonText::trusted(R"({"content":[{"type":"resource_link","uri":")" + uri + R"("}]})"));
   };
   note("a:1");
-  links.note("t", protocol::JsonText::trusted(R"({"content":[{"type":"resource","resource":{"uri":"a:2","text":""}},7,{"type":"text"}]})"));
+  links.note(
+      "t", protocol::JsonText::trusted(
+               R"({"content":[{"type":"resource","resource":{"uri":"a:2","text":""}},7,{"type":"text"}]})"));
   EXPECT_EQ(links.find("a:1"), "s");
   EXPECT_EQ(links.find("a:2"), "t");
   note("a:3");

@@ -7,14 +7,10 @@ namespace {
 
 std::string_view name_of(upstream::Expose expose) {
   switch (expose) {
-    case upstream::Expose::code:
-      return "code";
-    case upstream::Expose::tools:
-      return "tools";
-    case upstream::Expose::both:
-      return "both";
-    case upstream::Expose::none:
-      return "none";
+    case upstream::Expose::code: return "code";
+    case upstream::Expose::tools: return "tools";
+    case upstream::Expose::both: return "both";
+    case upstream::Expose::none: return "none";
   }
   return "none";
 }
@@ -52,7 +48,8 @@ json::value describe_fleet(const upstream::Fleet& fleet, const Shelf& shelf) {
   json::array servers;
   for (const auto& server : fleet.all()) servers.push_back(describe_server(*server));
   json::object out{{"servers", std::move(servers)}};
-  if (!shelf.collisions.empty()) out["collisions"] = json::array(shelf.collisions.begin(), shelf.collisions.end());
+  if (!shelf.collisions.empty())
+    out["collisions"] = json::array(shelf.collisions.begin(), shelf.collisions.end());
   return out;
 }
 

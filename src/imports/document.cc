@@ -18,7 +18,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// Comments become blanks. Boost.JSON reads them too, but takes "**/" for no end of one. A comment that does not end stays, and is an error of the parser's.
+// Comments become blanks. Boost.JSON reads them too, but takes "**/" for no end of one. A comment that does
+// not end stays, and is an error of the parser's.
 std::string without_comments(std::string_view text) {
   std::string out(text);
   for (std::size_t at = 0; at < text.size();) {
@@ -39,7 +40,8 @@ std::string without_comments(std::string_view text) {
 }
 
 Result<void> check_text(std::string_view text) {
-  if (text.size() > limits::kImportFileBytes) return fail(too_large(fmt::format("larger than {} bytes", limits::kImportFileBytes)));
+  if (text.size() > limits::kImportFileBytes)
+    return fail(too_large(fmt::format("larger than {} bytes", limits::kImportFileBytes)));
   if (!is_valid_utf8(text)) return fail(invalid("not valid UTF-8"));
   return {};
 }
@@ -49,7 +51,8 @@ std::string place_of(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at);
   const std::string_view line = before.substr(before.rfind('\n') + 1);
   const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  return fmt::format("line {}, column {}", 1 + std::ranges::count(before, '\n'), 1 + std::ranges::count_if(line, begins_character));
+  return fmt::format("line {}, column {}", 1 + std::ranges::count(before, '\n'),
+                     1 + std::ranges::count_if(line, begins_character));
 }
 
 }  // namespace
@@ -66,7 +69,8 @@ Result<json::object> parse_jsonc(std::string_view text) {
   const std::size_t read = parser.write_some(plain, error);
   if (!error && read < plain.size()) error = boost::json::error::extra_data;
   if (!error) parser.finish(error);
-  if (error) return fail(invalid(fmt::format("not valid JSON: {} at {}", error.message(), place_of(text, read))));
+  if (error)
+    return fail(invalid(fmt::format("not valid JSON: {} at {}", error.message(), place_of(text, read))));
   json::value parsed = parser.release();
   if (!parsed.is_object()) return fail(invalid("the top level is not an object"));
   return std::move(parsed.get_object());

@@ -1,5 +1,6 @@
-// A configuration file of another program, read into JSON: JSON as people write it (comments, trailing commas, a byte order mark)
-// or TOML. Pure; the file may come from anywhere, so size and depth are limited and nothing in it is executed or fetched.
+// A configuration file of another program, read into JSON: JSON as people write it (comments, trailing
+// commas, a byte order mark) or TOML. Pure; the file may come from anywhere, so size and depth are limited
+// and nothing in it is executed or fetched.
 #pragma once
 
 #include <cstdint>

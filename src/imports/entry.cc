@@ -13,7 +13,8 @@ namespace {
 
 using upstream::Transport;
 
-std::optional<std::string_view> first_string(const json::object& entry, std::initializer_list<std::string_view> keys) {
+std::optional<std::string_view> first_string(const json::object& entry,
+                                             std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys)
     if (const auto found = json::find_string(entry, key); found && !found->empty()) return found;
   return std::nullopt;
@@ -34,13 +35,15 @@ std::optional<std::string> text_of(const json::value& value) {
 
 std::string secret_part(std::string_view text) {
   std::string out;
-  for (const char c : text) out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ? c : '_';
+  for (const char c : text)
+    out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ? c : '_';
   return out;
 }
 
 class EntryReader {
  public:
-  EntryReader(std::string_view name, const json::object& entry, const Surroundings& surroundings, UrlMeaning url_meaning)
+  EntryReader(std::string_view name, const json::object& entry, const Surroundings& surroundings,
+              UrlMeaning url_meaning)
       : entry_(entry), surroundings_(surroundings), url_meaning_(url_meaning) {
     found_.spec.name = make_server_name(name);
     if (found_.spec.name != name) note(fmt::format("renamed: \"{}\" is no name for a server here", name));
@@ -66,14 +69,19 @@ class EntryReader {
  private:
   void note(std::string text) { found_.notes.push_back(std::move(text)); }
 
-  std::string secret_name(std::string_view key) const { return fmt::format("{}.{}", found_.spec.name, secret_part(key)).substr(0, 128); }
+  std::string secret_name(std::string_view key) const {
+    return fmt::format("{}.{}", found_.spec.name, secret_part(key)).substr(0, 128);
+  }
 
   Result<void> read_transport() {
-    const std::string type = to_lower_ascii(first_string(entry_, {"type", "transport", "transportType"}).value_or(""));
+    const std::string type =
+        to_lower_ascii(first_string(entry_, {"type", "transport", "transportType"}).value_or(""));
     const bool has_url = first_string(entry_, {"url", "serverUrl", "httpUrl", "endpoint"}).has_value();
     if (type == "stdio" || type == "local" || type == "command") return set(Transport::stdio);
     if (type == "sse") return set(Transport::sse);
-    if (type == "http" || type == "streamable-http" || type == "streamablehttp" || type == "streamable_http" || type == "remote") return set(Transport::http);
+    if (type == "http" || type == "streamable-http" || type == "streamablehttp" ||
+        type == "streamable_http" || type == "remote")
+      return set(Transport::http);
     if (!type.empty()) return fail(invalid(fmt::format("its transport \"{}\" is not supported", type)));
     const bool is_sse = url_meaning_ == UrlMeaning::sse && !first_string(entry_, {"httpUrl"});
     return set(!has_url ? Transport::stdio : is_sse ? Transport::sse : Transport::http);
@@ -85,10 +93,15 @@ class EntryReader {
   }
 
   Result<std::string> expanded(std::string_view text, std::string_view what) {
-    Translation translated = translate(text, Expansion::now, surroundings_, [this](std::string_view id) { return secret_name(id); });
+    Translation translated = translate(text, Expansion::now, surroundings_,
+                                       [this](std::string_view id) { return secret_name(id); });
     for (std::string& one : translated.notes) note(fmt::format("{}: {}", what, one));
-    if (!translated.inputs.empty()) return fail(invalid(fmt::format("its {} asks for an input, which only env and headers can have here", what)));
-    if (!translated.unset.empty()) return fail(invalid(fmt::format("its {} needs the variable {}, which is not set", what, *translated.unset.begin())));
+    if (!translated.inputs.empty())
+      return fail(
+          invalid(fmt::format("its {} asks for an input, which only env and headers can have here", what)));
+    if (!translated.unset.empty())
+      return fail(invalid(
+          fmt::format("its {} needs the variable {}, which is not set", what, *translated.unset.begin())));
     return std::move(translated.text);
   }
 
@@ -115,7 +128,8 @@ class EntryReader {
       const auto word = text_of(item);
       if (!word) return fail(invalid(fmt::format("its \"{}\" is not text", key)));
       RELAY_TRY(std::string text, expanded(*word, key));
-      if (text.find('\0') != std::string::npos) return fail(invalid(fmt::format("its \"{}\" holds a NUL byte", key)));
+      if (text.find('\0') != std::string::npos)
+        return fail(invalid(fmt::format("its \"{}\" holds a NUL byte", key)));
       line.push_back(std::move(text));
     }
     return {};
@@ -130,12 +144,14 @@ class EntryReader {
     return {};
   }
 
-  void read_values(std::string_view block, const json::object* values, std::map<std::string, std::string>& out) {
+  void read_values(std::string_view block, const json::object* values,
+                   std::map<std::string, std::string>& out) {
     if (!values) return;
     for (const auto& member : *values) {
       const std::string key(member.key());
       const auto text = text_of(member.value());
-      if (text && key.find_first_of(std::string_view("=\0", 2)) == std::string::npos && text->find('\0') == std::string::npos)
+      if (text && key.find_first_of(std::string_view("=\0", 2)) == std::string::npos &&
+          text->find('\0') == std::string::npos)
         out[key] = read_value(block, key, *text);
       else if (!member.value().is_null())
         note(fmt::format("{}.{} is left out: not a text", block, key));
@@ -143,12 +159,16 @@ class EntryReader {
   }
 
   std::string read_value(std::string_view block, const std::string& key, std::string_view text) {
-    Translation translated = translate(text, Expansion::later, surroundings_, [this](std::string_view id) { return secret_name(id); });
+    Translation translated = translate(text, Expansion::later, surroundings_,
+                                       [this](std::string_view id) { return secret_name(id); });
     for (std::string& one : translated.notes) note(fmt::format("{}.{}: {}", block, key, one));
     found_.needs.insert(found_.needs.end(), translated.inputs.begin(), translated.inputs.end());
     if (!looks_like_secret(key, translated.text)) return std::move(translated.text);
     const SplitSecret split = split_scheme(translated.text);
-    KeptSecret kept{.where = fmt::format("{}.{}", block, key), .name = secret_name(key), .prefix = std::string(split.prefix), .value = std::string(split.secret)};
+    KeptSecret kept{.where = fmt::format("{}.{}", block, key),
+                    .name = secret_name(key),
+                    .prefix = std::string(split.prefix),
+                    .value = std::string(split.secret)};
     std::string reference = fmt::format("{}${{secret:{}}}", kept.prefix, kept.name);
     found_.secrets.push_back(std::move(kept));
     return reference;
@@ -160,17 +180,22 @@ class EntryReader {
       found_.spec.headers["Authorization"] = fmt::format("Bearer ${{env:{}}}", *variable);
     if (const json::object* named = json::find_object(entry_, "env_http_headers"))
       for (const auto& member : *named)
-        if (const auto variable = text_of(member.value())) found_.spec.headers[member.key()] = fmt::format("${{env:{}}}", *variable);
+        if (const auto variable = text_of(member.value()))
+          found_.spec.headers[member.key()] = fmt::format("${{env:{}}}", *variable);
   }
 
   void read_switches() {
-    found_.spec.description = std::string(utf8_prefix(first_string(entry_, {"description"}).value_or(""), 1000));
-    found_.spec.enabled = !json::find_bool(entry_, "disabled").value_or(false) && json::find_bool(entry_, "enabled").value_or(true);
+    found_.spec.description =
+        std::string(utf8_prefix(first_string(entry_, {"description"}).value_or(""), 1000));
+    found_.spec.enabled = !json::find_bool(entry_, "disabled").value_or(false) &&
+                          json::find_bool(entry_, "enabled").value_or(true);
   }
 
   void read_lists() {
-    for (const std::string_view key : {"includeTools", "enabled_tools", "allowedTools"}) append_names(key, found_.spec.allow);
-    for (const std::string_view key : {"excludeTools", "disabled_tools", "disabledTools"}) append_names(key, found_.spec.deny);
+    for (const std::string_view key : {"includeTools", "enabled_tools", "allowedTools"})
+      append_names(key, found_.spec.allow);
+    for (const std::string_view key : {"excludeTools", "disabled_tools", "disabledTools"})
+      append_names(key, found_.spec.deny);
   }
 
   void append_names(std::string_view key, std::vector<std::string>& out) {
@@ -192,12 +217,15 @@ class EntryReader {
     const auto given = json::find_number(entry_, key);
     if (!given) return;
     const double milliseconds = *given * milliseconds_each;
-    if (milliseconds >= 100 && milliseconds <= 3'600'000) out = std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
-    else note(fmt::format("{} is left out: not between 100 ms and an hour", key));
+    if (milliseconds >= 100 && milliseconds <= 3'600'000)
+      out = std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
+    else
+      note(fmt::format("{} is left out: not between 100 ms and an hour", key));
   }
 
   void mention_ignored() {
-    constexpr std::array kIgnored = {std::pair{"envFile", "give what it needs in env"}, std::pair{"headersHelper", "give the headers themselves"},
+    constexpr std::array kIgnored = {std::pair{"envFile", "give what it needs in env"},
+                                     std::pair{"headersHelper", "give the headers themselves"},
                                      std::pair{"oauth", "authorization by OAuth is not there yet"}};
     for (const auto& [key, advice] : kIgnored)
       if (json::find(entry_, key)) note(fmt::format("{} is left out: {}", key, advice));
@@ -211,7 +239,8 @@ class EntryReader {
 
 }  // namespace
 
-Result<FoundServer> read_entry(std::string_view name, const json::object& entry, const Surroundings& surroundings, UrlMeaning url_meaning) {
+Result<FoundServer> read_entry(std::string_view name, const json::object& entry,
+                               const Surroundings& surroundings, UrlMeaning url_meaning) {
   return EntryReader(name, entry, surroundings, url_meaning).read();
 }
 

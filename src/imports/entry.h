@@ -14,6 +14,7 @@ namespace relay::imports {
 enum class UrlMeaning : std::uint8_t { http, sse };
 
 /// Fails with why the entry cannot be used.
-Result<FoundServer> read_entry(std::string_view name, const json::object& entry, const Surroundings& surroundings, UrlMeaning url_meaning);
+Result<FoundServer> read_entry(std::string_view name, const json::object& entry,
+                               const Surroundings& surroundings, UrlMeaning url_meaning);
 
 }  // namespace relay::imports

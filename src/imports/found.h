@@ -10,9 +10,9 @@
 namespace relay::imports {
 
 struct Provenance {
-  std::string title;           // "Cursor"
+  std::string title;  // "Cursor"
   std::filesystem::path file;
-  std::string key;             // "mcpServers.github"
+  std::string key;  // "mcpServers.github"
 };
 
 /// A value that should rather be kept in the secret store. The spec holds the reference to it.

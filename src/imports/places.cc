@@ -59,7 +59,12 @@ Format format_of(const fs::path& file) {
 
 Place make_place(const Row& row, const fs::path& folder, bool every_file) {
   const fs::path file = folder / row.path;
-  return {.source = row.source, .title = row.title, .file = file, .format = format_of(file), .folder = folder, .every_file = every_file};
+  return {.source = row.source,
+          .title = row.title,
+          .file = file,
+          .format = format_of(file),
+          .folder = folder,
+          .every_file = every_file};
 }
 
 }  // namespace
@@ -84,7 +89,11 @@ std::vector<std::string> source_names(const std::vector<Place>& places) {
 Place place_of_file(const fs::path& file, const fs::path& home) {
   const std::string directory = file.parent_path().filename().string();
   const bool is_hidden = directory.starts_with('.');
-  Place place{.source = "file", .title = file.string(), .file = file, .format = format_of(file), .folder = is_hidden ? file.parent_path().parent_path() : file.parent_path()};
+  Place place{.source = "file",
+              .title = file.string(),
+              .file = file,
+              .format = format_of(file),
+              .folder = is_hidden ? file.parent_path().parent_path() : file.parent_path()};
   if (directory == ".gemini") place.source = "gemini";
   if (file.filename() == ".claude.json") place.folder = home;
   return place;

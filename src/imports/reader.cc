@@ -14,7 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_server(const json::object& entry) {
-  return json::find(entry, "command") || json::find_string(entry, "url") || json::find_string(entry, "serverUrl") || json::find_string(entry, "httpUrl");
+  return json::find(entry, "command") || json::find_string(entry, "url") ||
+         json::find_string(entry, "serverUrl") || json::find_string(entry, "httpUrl");
 }
 
 class Reader {
@@ -23,10 +24,12 @@ class Reader {
 
   Reading read(const json::object& root) {
     read_own_project(root);
-    for (const std::string_view key : {"mcpServers", "servers", "mcp_servers", "mcp.servers"}) read_map(root, key, std::string(key), surroundings_);
+    for (const std::string_view key : {"mcpServers", "servers", "mcp_servers", "mcp.servers"})
+      read_map(root, key, std::string(key), surroundings_);
     if (const json::object* mcp = json::find_object(root, "mcp")) read_mcp(*mcp);
     read_other_projects(root);
-    if (reading_.found.empty() && reading_.skipped.empty() && is_server(root)) read_one(place_.file.stem().string(), root, "$", surroundings_);
+    if (reading_.found.empty() && reading_.skipped.empty() && is_server(root))
+      read_one(place_.file.stem().string(), root, "$", surroundings_);
     return std::move(reading_);
   }
 
@@ -38,8 +41,10 @@ class Reader {
     read_members(mcp, "mcp", surroundings_);
   }
 
-  void read_map(const json::object& parent, std::string_view member, const std::string& key, const Surroundings& surroundings) {
-    if (const json::object* servers = json::find_object(parent, member)) read_members(*servers, key, surroundings);
+  void read_map(const json::object& parent, std::string_view member, const std::string& key,
+                const Surroundings& surroundings) {
+    if (const json::object* servers = json::find_object(parent, member))
+      read_members(*servers, key, surroundings);
   }
 
   void read_members(const json::object& servers, const std::string& key, const Surroundings& surroundings) {
@@ -52,7 +57,8 @@ class Reader {
     }
   }
 
-  void read_one(const std::string& name, const json::object& entry, const std::string& key, const Surroundings& surroundings) {
+  void read_one(const std::string& name, const json::object& entry, const std::string& key,
+                const Surroundings& surroundings) {
     const UrlMeaning meaning = place_.source == "gemini" ? UrlMeaning::sse : UrlMeaning::http;
     auto found = read_entry(name, entry, surroundings, meaning);
     if (!found) return skip(name, key, found.error().message);
@@ -64,9 +70,11 @@ class Reader {
 
   // Relative paths mean those of the program that wrote them: its project, not ours.
   void place_process(upstream::ServerSpec& spec, const Surroundings& surroundings) const {
-    if (spec.cwd.empty() && surroundings.folder != surroundings_.home) spec.cwd = surroundings.folder.string();
+    if (spec.cwd.empty() && surroundings.folder != surroundings_.home)
+      spec.cwd = surroundings.folder.string();
     spec.cwd = absolute(spec.cwd, surroundings.folder);
-    if (spec.command.find('/') != std::string::npos) spec.command = absolute(spec.command, spec.cwd.empty() ? surroundings.folder : fs::path(spec.cwd));
+    if (spec.command.find('/') != std::string::npos)
+      spec.command = absolute(spec.command, spec.cwd.empty() ? surroundings.folder : fs::path(spec.cwd));
   }
 
   std::string absolute(const std::string& path, const fs::path& folder) const {
@@ -106,9 +114,13 @@ class Reader {
     return {};
   }
 
-  Provenance provenance(const std::string& key) const { return {.title = place_.title, .file = place_.file, .key = key}; }
+  Provenance provenance(const std::string& key) const {
+    return {.title = place_.title, .file = place_.file, .key = key};
+  }
 
-  void skip(const std::string& name, const std::string& key, std::string why) { reading_.skipped.push_back({name, provenance(key), std::move(why)}); }
+  void skip(const std::string& name, const std::string& key, std::string why) {
+    reading_.skipped.push_back({name, provenance(key), std::move(why)});
+  }
 
   const Place& place_;
   const Surroundings& surroundings_;
@@ -154,7 +166,8 @@ bool points_to_relay(const upstream::ServerSpec& spec, const std::vector<std::st
     });
   };
   if (is_own(spec.endpoint) || starts_relay(spec.command)) return true;
-  return std::ranges::any_of(spec.args, [&](const std::string& argument) { return starts_relay(argument) || is_own(argument); });
+  return std::ranges::any_of(
+      spec.args, [&](const std::string& argument) { return starts_relay(argument) || is_own(argument); });
 }
 
 Reading read_servers(std::string_view text, const Place& place, const Surroundings& surroundings) {

@@ -14,10 +14,17 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using upstream::Transport;
 
-const Surroundings kHere{.home = "/home/u", .folder = "/home/u", .working_directory = "/home/u/p/sub", .environment = {{"SET", "value"}}};
+const Surroundings kHere{.home = "/home/u",
+                         .folder = "/home/u",
+                         .working_directory = "/home/u/p/sub",
+                         .environment = {{"SET", "value"}}};
 
 Reading read(std::string_view text, std::string source = "cursor", Format format = Format::json) {
-  const Place place{.source = std::move(source), .title = "T", .file = "/home/u/some.json", .format = format, .folder = "/home/u"};
+  const Place place{.source = std::move(source),
+                    .title = "T",
+                    .file = "/home/u/some.json",
+                    .format = format,
+                    .folder = "/home/u"};
   return read_servers(text, place, kHere);
 }
 
@@ -28,7 +35,8 @@ std::vector<std::string> names(const Reading& reading) {
 }
 
 TEST(Reader, ClaudeDesktop) {
-  const Reading reading = read(R"({"mcpServers": {"fs": {"command": "npx", "args": ["-y", "server-filesystem", "/tmp", 5], "env": {"A": "b", "N": 1}}}})");
+  const Reading reading = read(
+      R"({"mcpServers": {"fs": {"command": "npx", "args": ["-y", "server-filesystem", "/tmp", 5], "env": {"A": "b", "N": 1}}}})");
   ASSERT_THAT(reading.found, SizeIs(1));
   const FoundServer& found = reading.found[0];
   EXPECT_EQ(found.spec.command, "npx");
@@ -40,7 +48,10 @@ TEST(Reader, ClaudeDesktop) {
 }
 
 TEST(Reader, CommentsTrailingCommasAndAByteOrderMark) {
-  EXPECT_THAT(names(read("\xEF\xBB\xBF{ // mine\n \"mcpServers\": { \"a\": {\"command\": \"x\",}, /* no more */ }, }")), ElementsAre("a"));
+  EXPECT_THAT(
+      names(
+          read("\xEF\xBB\xBF{ // mine\n \"mcpServers\": { \"a\": {\"command\": \"x\",}, /* no more */ }, }")),
+      ElementsAre("a"));
 }
 
 TEST(Reader, VsCodeServersWithInputs) {
@@ -56,11 +67,14 @@ TEST(Reader, VsCodeServersWithInputs) {
 }
 
 TEST(Reader, VsCodeSettings) {
-  EXPECT_EQ(read(R"({"editor.fontSize": 12, "mcp": {"servers": {"a": {"command": "x"}}}})").found.at(0).from.key, "mcp.servers.a");
+  EXPECT_EQ(
+      read(R"({"editor.fontSize": 12, "mcp": {"servers": {"a": {"command": "x"}}}})").found.at(0).from.key,
+      "mcp.servers.a");
 }
 
 TEST(Reader, Opencode) {
-  const Reading reading = read(R"({"mcp": {"l": {"type": "local", "command": ["bun", "x", "y"], "environment": {"K": "{env:SET}"}, "enabled": false},
+  const Reading reading = read(
+      R"({"mcp": {"l": {"type": "local", "command": ["bun", "x", "y"], "environment": {"K": "{env:SET}"}, "enabled": false},
                                            "r": {"type": "remote", "url": "https://h/"}}})");
   ASSERT_THAT(names(reading), ElementsAre("l", "r"));
   EXPECT_EQ(reading.found[0].spec.command, "bun");
@@ -71,8 +85,15 @@ TEST(Reader, Opencode) {
 }
 
 TEST(Reader, WindsurfAndGeminiNameTheirUrls) {
-  EXPECT_EQ(read(R"({"mcpServers": {"a": {"serverUrl": "https://h/mcp", "disabled": true, "disabledTools": ["rm"]}}})").found.at(0).spec.endpoint, "https://h/mcp");
-  const Reading gemini = read(R"({"mcpServers": {"a": {"httpUrl": "https://h/mcp", "timeout": 5000, "includeTools": ["x"], "excludeTools": ["y"]}, "b": {"url": "https://h/sse"}}})", "gemini");
+  EXPECT_EQ(
+      read(
+          R"({"mcpServers": {"a": {"serverUrl": "https://h/mcp", "disabled": true, "disabledTools": ["rm"]}}})")
+          .found.at(0)
+          .spec.endpoint,
+      "https://h/mcp");
+  const Reading gemini = read(
+      R"({"mcpServers": {"a": {"httpUrl": "https://h/mcp", "timeout": 5000, "includeTools": ["x"], "excludeTools": ["y"]}, "b": {"url": "https://h/sse"}}})",
+      "gemini");
   EXPECT_EQ(gemini.found.at(0).spec.transport, Transport::http);
   EXPECT_EQ(gemini.found.at(0).spec.call_timeout, std::chrono::seconds(5));
   EXPECT_THAT(gemini.found.at(0).spec.allow, ElementsAre("x"));
@@ -91,7 +112,8 @@ startup_timeout_sec = 20
 tool_timeout_sec = 90.5
 env = { "A" = "b", C.D = "x" }
 [mcp_servers.docs.env]
-)", "codex", Format::toml);
+)",
+                               "codex", Format::toml);
   EXPECT_THAT(reading.problem, HasSubstr("TOML")) << "a table that is defined twice is refused";
   const Reading good = read(R"(
 model = "m"  # a comment
@@ -110,14 +132,17 @@ env_http_headers = { X-Key = "K" }
 http_headers = { "X-Region" = "eu" }
 enabled = false
 when = 1979-05-27T07:32:00Z
-)", "codex", Format::toml);
+)",
+                            "codex", Format::toml);
   ASSERT_EQ(good.problem, "");
   ASSERT_THAT(names(good), ElementsAre("docs", "figma-remote"));
   EXPECT_THAT(good.found[0].spec.args, ElementsAre("-y", "docs", "multi\nline", "raw \\ one"));
   EXPECT_EQ(good.found[0].spec.env.at("A"), "bA");
   EXPECT_EQ(good.found[0].spec.start_timeout, std::chrono::seconds(20));
   EXPECT_EQ(good.found[0].spec.call_timeout, std::chrono::milliseconds(90'500));
-  EXPECT_EQ(good.found[1].spec.headers, (std::map<std::string, std::string>{{"Authorization", "Bearer ${env:FIGMA}"}, {"X-Key", "${env:K}"}, {"X-Region", "eu"}}));
+  EXPECT_EQ(good.found[1].spec.headers,
+            (std::map<std::string, std::string>{
+                {"Authorization", "Bearer ${env:FIGMA}"}, {"X-Key", "${env:K}"}, {"X-Region", "eu"}}));
   EXPECT_THAT(good.found[1].notes, ElementsAre(HasSubstr("renamed")));
   EXPECT_FALSE(good.found[1].spec.enabled);
 }
@@ -134,7 +159,8 @@ TEST(Reader, ClaudeCodeProjectsTheOwnOneFirst) {
 }
 
 TEST(Reader, RelativePathsAreThoseOfTheProgramThatWroteThem) {
-  const Reading reading = read(R"({"mcpServers": {"a": {"command": "./bin/x", "cwd": "sub"}, "b": {"command": "~/x"}, "c": {"command": "x"}}})");
+  const Reading reading = read(
+      R"({"mcpServers": {"a": {"command": "./bin/x", "cwd": "sub"}, "b": {"command": "~/x"}, "c": {"command": "x"}}})");
   EXPECT_EQ(reading.found.at(0).spec.cwd, "/home/u/sub");
   EXPECT_EQ(reading.found[0].spec.command, "/home/u/sub/bin/x");
   EXPECT_EQ(reading.found.at(1).spec.command, "/home/u/x");
@@ -146,7 +172,8 @@ TEST(Reader, ASingleServerIsNamedByItsFile) {
 }
 
 TEST(Reader, SecretsAreTakenOut) {
-  const Reading reading = read(R"({"mcpServers": {"gh": {"command": "x", "env": {"GITHUB_TOKEN": "ghp_1234567890", "LEVEL": "debugging"}},
+  const Reading reading = read(
+      R"({"mcpServers": {"gh": {"command": "x", "env": {"GITHUB_TOKEN": "ghp_1234567890", "LEVEL": "debugging"}},
                                                   "r": {"url": "http://h/", "headers": {"authorization": "Bearer abcdef123"}}}})");
   EXPECT_EQ(reading.found.at(0).spec.env.at("GITHUB_TOKEN"), "${secret:gh.GITHUB_TOKEN}");
   EXPECT_EQ(reading.found[0].spec.env.at("LEVEL"), "debugging");
@@ -162,18 +189,23 @@ struct Bad {
 class Unusable : public testing::TestWithParam<Bad> {};
 
 TEST_P(Unusable, EntriesAreSkippedWithAReason) {
-  const Reading reading = read(std::string(R"({"mcpServers": {"good": {"command": "x"}, "bad": )") + GetParam().entry + "}}");
+  const Reading reading =
+      read(std::string(R"({"mcpServers": {"good": {"command": "x"}, "bad": )") + GetParam().entry + "}}");
   EXPECT_THAT(names(reading), ElementsAre("good"));
   ASSERT_THAT(reading.skipped, SizeIs(1));
   EXPECT_THAT(reading.skipped[0].why, HasSubstr(GetParam().why));
 }
 
-INSTANTIATE_TEST_SUITE_P(Entries, Unusable,
-                         testing::Values(Bad{R"({"type": "ws", "url": "ws://h/"})", "\"ws\" is not supported"}, Bad{"7", "not an object"}, Bad{"{}", "neither a command nor a URL"},
-                                         Bad{R"({"url": "ftp://h/"})", "neither http"}, Bad{R"({"command": {}})", "not text"},
-                                         Bad{R"({"command": "x", "args": [[]]})", "not text"}, Bad{R"({"command": "x\u0000y"})", "NUL"},
-                                         Bad{R"({"command": "x", "args": ["${NOT_SET}"]})", "NOT_SET"},
-                                         Bad{R"({"command": "x", "args": ["${input:key}"]})", "input"}, Bad{R"({"type": "http"})", "no URL"}));
+INSTANTIATE_TEST_SUITE_P(
+    Entries, Unusable,
+    testing::Values(Bad{R"({"type": "ws", "url": "ws://h/"})", "\"ws\" is not supported"},
+                    Bad{"7", "not an object"}, Bad{"{}", "neither a command nor a URL"},
+                    Bad{R"({"url": "ftp://h/"})", "neither http"}, Bad{R"({"command": {}})", "not text"},
+                    Bad{R"({"command": "x", "args": [[]]})", "not text"},
+                    Bad{R"({"command": "x\u0000y"})", "NUL"},
+                    Bad{R"({"command": "x", "args": ["${NOT_SET}"]})", "NOT_SET"},
+                    Bad{R"({"command": "x", "args": ["${input:key}"]})", "input"},
+                    Bad{R"({"type": "http"})", "no URL"}));
 
 TEST(Reader, AFileThatIsNoneIsAProblem) {
   EXPECT_THAT(read("{").problem, HasSubstr("not valid JSON"));
@@ -221,7 +253,9 @@ TEST(PointsToRelay, FindsItselfInManyCoats) {
 
 TEST(Places, TheProjectComesBeforeTheUser) {
   const std::vector<Place> places = known_places("/home/u", "/projects/p");
-  const auto find = [&](const char* path) { return std::ranges::find(places, std::filesystem::path(path), &Place::file) - places.begin(); };
+  const auto find = [&](const char* path) {
+    return std::ranges::find(places, std::filesystem::path(path), &Place::file) - places.begin();
+  };
   EXPECT_LT(find("/projects/p/.cursor/mcp.json"), find("/home/u/.cursor/mcp.json"));
   EXPECT_LT(find("/projects/p/.mcp.json"), find("/home/u/.claude.json"));
   EXPECT_EQ(places.at(static_cast<std::size_t>(find("/home/u/.codex/config.toml"))).format, Format::toml);

@@ -8,9 +8,12 @@
 namespace relay::imports {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNames = {"key", "token", "secret", "password", "passwd", "credential", "authorization", "auth", "cookie", "dsn"};
-constexpr std::array<std::string_view, 6> kInnocentEndings = {"_file", "_path", "_url", "_dir", "_id", "_type"};
-constexpr std::array<std::string_view, 10> kPrefixes = {"sk-", "sk_", "ghp_", "gho_", "ghs_", "github_pat_", "xoxb-", "xoxp-", "glpat-", "akia"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "key", "token", "secret", "password", "passwd", "credential", "authorization", "auth", "cookie", "dsn"};
+constexpr std::array<std::string_view, 6> kInnocentEndings = {"_file", "_path", "_url",
+                                                              "_dir",  "_id",   "_type"};
+constexpr std::array<std::string_view, 10> kPrefixes = {"sk-",         "sk_",   "ghp_",  "gho_",   "ghs_",
+                                                        "github_pat_", "xoxb-", "xoxp-", "glpat-", "akia"};
 constexpr std::size_t kShortest = 6;  // "true", "1", "dev": settings, not secrets
 
 bool is_secret_name(std::string_view name) {

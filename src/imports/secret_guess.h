@@ -1,4 +1,5 @@
-// Which values of a configuration should not stand in it: keys, tokens, passwords. A guess, made to err on the careful side.
+// Which values of a configuration should not stand in it: keys, tokens, passwords. A guess, made to err on
+// the careful side.
 #pragma once
 
 #include <string>

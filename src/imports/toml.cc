@@ -1,5 +1,5 @@
-// TOML, as far as configuration goes: lines, tables and lists of tables. toml++ of Debian 12 was tried first: some invalid texts run into
-// its assertions, which a release build turns into assumptions.
+// TOML, as far as configuration goes: lines, tables and lists of tables. toml++ of Debian 12 was tried first:
+// some invalid texts run into its assertions, which a release build turns into assumptions.
 #include <set>
 
 #include <fmt/format.h>
@@ -41,7 +41,8 @@ class TomlReader {
     return is_list ? begin_item(place, last) : begin_table(place, last);
   }
 
-  // Tables on the way are made; of a list of tables the last one is meant. What was written as a value is complete.
+  // Tables on the way are made; of a list of tables the last one is meant. What was written as a value is
+  // complete.
   Result<Place> walk(const std::vector<std::string>& key) {
     Place place{&root_, ""};
     for (const std::string& part : key) {
@@ -59,7 +60,8 @@ class TomlReader {
   Result<void> begin_table(const Place& place, const std::string& name) {
     const std::string path = place.path + "\n" + name;
     json::value& table = place.table->emplace(name, json::object()).first->value();
-    if (!table.is_object() || closed_.contains(path) || !opened_.insert(path).second) return in_.wrong(fmt::format("{} is defined twice", name));
+    if (!table.is_object() || closed_.contains(path) || !opened_.insert(path).second)
+      return in_.wrong(fmt::format("{} is defined twice", name));
     table_ = &table.get_object();
     path_ = path;
     return {};

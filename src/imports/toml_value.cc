@@ -58,7 +58,8 @@ std::optional<double> find_float(std::string word) {
 
 // 1979-05-27..., 07:32:00
 bool is_moment(std::string_view word) {
-  return word.size() >= 8 && std::isdigit(static_cast<unsigned char>(word[0])) && (word[4] == '-' || word[2] == ':');
+  return word.size() >= 8 && std::isdigit(static_cast<unsigned char>(word[0])) &&
+         (word[4] == '-' || word[2] == ':');
 }
 
 bool is_beyond_numbers(std::string_view word) {
@@ -180,7 +181,8 @@ Result<void> TomlValueReader::escape(std::string& out) {
     ++at_;
     return {};
   }
-  if (name == ' ' || name == '\t' || name == '\n' || name == '\r') {  // a line that goes on: the white space is not meant
+  if (name == ' ' || name == '\t' || name == '\n' ||
+      name == '\r') {  // a line that goes on: the white space is not meant
     while (!at_end() && std::string_view(" \t\r\n").contains(peek())) ++at_;
     return {};
   }
@@ -188,7 +190,8 @@ Result<void> TomlValueReader::escape(std::string& out) {
   const std::string_view hex = text_.substr(std::min(at_ + 1, text_.size()), digits);
   std::uint32_t point = 0;
   const auto [stop, error] = std::from_chars(hex.data(), hex.data() + hex.size(), point, 16);
-  const bool is_point = digits > 0 && hex.size() == digits && error == std::errc() && stop == hex.data() + digits;
+  const bool is_point =
+      digits > 0 && hex.size() == digits && error == std::errc() && stop == hex.data() + digits;
   if (!is_point || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return wrong("an unknown escape");
   append_utf8(out, point);
   at_ += 1 + digits;
@@ -229,20 +232,24 @@ Result<json::value> TomlValueReader::scalar() {
   while (is_bare(peek()) || (!at_end() && std::string_view("+.:").contains(peek()))) ++at_;
   const std::string word(text_.substr(begin, at_ - begin));
   if (word == "true" || word == "false") return json::value(word == "true");
-  if (word.ends_with('_') || word.contains("__")) return wrong("a number with a _ that is not between digits");
+  if (word.ends_with('_') || word.contains("__"))
+    return wrong("a number with a _ that is not between digits");
   if (const auto number = find_integer(word)) return json::value(*number);
   if (const auto number = find_float(word)) return json::value(*number);
-  return is_moment(word) || is_beyond_numbers(word) ? Result<json::value>(json::value(word)) : wrong("a value is missing");
+  return is_moment(word) || is_beyond_numbers(word) ? Result<json::value>(json::value(word))
+                                                    : wrong("a value is missing");
 }
 
-Result<void> TomlValueReader::assign(json::object& table, const std::vector<std::string>& key, json::value value) const {
+Result<void> TomlValueReader::assign(json::object& table, const std::vector<std::string>& key,
+                                     json::value value) const {
   json::object* at = &table;
   for (std::size_t i = 0; i + 1 < key.size(); ++i) {
     json::value& next = at->emplace(key[i], json::object()).first->value();
     if (!next.is_object()) return wrong(fmt::format("{} is no table", key[i]));
     at = &next.get_object();
   }
-  if (!at->emplace(key.back(), std::move(value)).second) return wrong(fmt::format("{} is defined twice", key.back()));
+  if (!at->emplace(key.back(), std::move(value)).second)
+    return wrong(fmt::format("{} is defined twice", key.back()));
   return {};
 }
 

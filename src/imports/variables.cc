@@ -22,7 +22,8 @@ bool is_name(std::string_view text) {
 // Walks a text once; each take_* either consumes one variable and gives true, or leaves everything as it was.
 class Translator {
  public:
-  Translator(std::string_view text, Expansion expansion, const Surroundings& surroundings, const std::function<std::string(std::string_view)>& secret_name)
+  Translator(std::string_view text, Expansion expansion, const Surroundings& surroundings,
+             const std::function<std::string(std::string_view)>& secret_name)
       : rest_(text), expansion_(expansion), surroundings_(surroundings), secret_name_(secret_name) {}
 
   Translation run() {
@@ -69,17 +70,21 @@ class Translator {
   }
 
   bool put(std::string_view inside) {
-    if (inside.starts_with("env:") && is_name(inside.substr(4))) return put_variable(inside.substr(4), std::nullopt);
+    if (inside.starts_with("env:") && is_name(inside.substr(4)))
+      return put_variable(inside.substr(4), std::nullopt);
     if (inside.starts_with("input:") && inside.size() > 6) return put_input(inside.substr(6));
     if (inside.starts_with("file:") && inside.size() > 5) return put_file(inside);
-    if (inside == "workspaceFolder" || inside == "workspaceRoot") return put_text(surroundings_.folder.string());
+    if (inside == "workspaceFolder" || inside == "workspaceRoot")
+      return put_text(surroundings_.folder.string());
     if (inside == "workspaceFolderBasename") return put_text(surroundings_.folder.filename().string());
-    if (inside == "userHome" || (inside == "HOME" && expansion_ == Expansion::now)) return put_text(surroundings_.home.string());
+    if (inside == "userHome" || (inside == "HOME" && expansion_ == Expansion::now))
+      return put_text(surroundings_.home.string());
     if (inside == "/" || inside == "pathSeparator") return put_text("/");
     const std::size_t dash = inside.find(":-");
     const std::string_view name = inside.substr(0, dash);
     if (!is_name(name)) return false;
-    return put_variable(name, dash == std::string_view::npos ? std::nullopt : std::optional(inside.substr(dash + 2)));
+    return put_variable(
+        name, dash == std::string_view::npos ? std::nullopt : std::optional(inside.substr(dash + 2)));
   }
 
   bool put_text(std::string_view text) {

@@ -1,7 +1,10 @@
-// Other programs write variables into their configuration, each in its own syntax. Here they become ours: ${env:NAME}, ${file:PATH},
-// ${secret:NAME} where values are resolved at each start (env, headers), or their value of now where they are not (command, args, URL).
+// Other programs write variables into their configuration, each in its own syntax. Here they become ours:
+// ${env:NAME}, ${file:PATH},
+// ${secret:NAME} where values are resolved at each start (env, headers), or their value of now where they are
+// not (command, args, URL).
 //
-// Known: ${NAME}, ${NAME:-otherwise}, ${env:NAME}, $NAME and $env:NAME (alone), {env:NAME}, {file:PATH}, ${input:ID}, ${workspaceFolder},
+// Known: ${NAME}, ${NAME:-otherwise}, ${env:NAME}, $NAME and $env:NAME (alone), {env:NAME}, {file:PATH},
+// ${input:ID}, ${workspaceFolder},
 // ${userHome}, ${pathSeparator}, ${/}. What is not known stays as it is, and is said.
 #pragma once
 
@@ -29,9 +32,9 @@ enum class Expansion : std::uint8_t { later, now };
 
 struct Translation {
   std::string text;
-  std::vector<std::string> notes;   // what a person should know, without values
-  std::set<std::string> inputs;     // ids of ${input:...}: a value is needed, kept as the secret of that name
-  std::set<std::string> unset;      // variables that were to be put in and are not set
+  std::vector<std::string> notes;  // what a person should know, without values
+  std::set<std::string> inputs;    // ids of ${input:...}: a value is needed, kept as the secret of that name
+  std::set<std::string> unset;     // variables that were to be put in and are not set
 };
 
 /// `secret_name` turns an input's id into the name of the secret that will hold its value.

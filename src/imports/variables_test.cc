@@ -11,7 +11,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Surroundings kHere{.home = "/home/u", .folder = "/home/u/p", .working_directory = "/home/u/p", .environment = {{"SET", "value"}, {"EMPTY", ""}}};
+const Surroundings kHere{.home = "/home/u",
+                         .folder = "/home/u/p",
+                         .working_directory = "/home/u/p",
+                         .environment = {{"SET", "value"}, {"EMPTY", ""}}};
 
 Translation translated(std::string_view text, Expansion expansion) {
   return translate(text, expansion, kHere, [](std::string_view id) { return "s." + std::string(id); });
@@ -30,34 +33,29 @@ TEST_P(Variables, BecomeOurs) {
   EXPECT_EQ(translated(GetParam().from, Expansion::now).text, GetParam().now);
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, Variables,
-                         testing::Values(Sample{"plain", "plain", "plain"}, Sample{"", "", ""},
-                                         Sample{"${SET}", "${env:SET}", "value"},
-                                         Sample{"a-${SET}-b", "a-${env:SET}-b", "a-value-b"},
-                                         Sample{"${env:SET}", "${env:SET}", "value"},
-                                         Sample{"{env:SET}", "${env:SET}", "value"},
-                                         Sample{"$SET", "${env:SET}", "value"},
-                                         Sample{"$env:SET", "${env:SET}", "value"},
-                                         Sample{"pa$SET", "pa$SET", "pa$SET"},
-                                         Sample{"$5.00", "$5.00", "$5.00"},
-                                         Sample{"${SET:-x}", "${env:SET}", "value"},
-                                         Sample{"${UNSET:-x}", "x", "x"},
-                                         Sample{"${EMPTY:-x}", "x", "x"},
-                                         Sample{"${UNSET:-}", "", ""},
-                                         Sample{"${UNSET}", "${env:UNSET}", "${UNSET}"},
-                                         Sample{"${workspaceFolder}/a", "/home/u/p/a", "/home/u/p/a"},
-                                         Sample{"${workspaceFolderBasename}", "p", "p"},
-                                         Sample{"${userHome}${/}x", "/home/u/x", "/home/u/x"},
-                                         Sample{"{file:~/key}", "${file:~/key}", "{file:~/key}"},
-                                         Sample{"${input:key}", "${secret:s.key}", "${secret:s.key}"},
-                                         Sample{"${unclosed", "${unclosed", "${unclosed"},
-                                         Sample{"${selectedText!}", "${selectedText!}", "${selectedText!}"}));
+INSTANTIATE_TEST_SUITE_P(
+    Samples, Variables,
+    testing::Values(
+        Sample{"plain", "plain", "plain"}, Sample{"", "", ""}, Sample{"${SET}", "${env:SET}", "value"},
+        Sample{"a-${SET}-b", "a-${env:SET}-b", "a-value-b"}, Sample{"${env:SET}", "${env:SET}", "value"},
+        Sample{"{env:SET}", "${env:SET}", "value"}, Sample{"$SET", "${env:SET}", "value"},
+        Sample{"$env:SET", "${env:SET}", "value"}, Sample{"pa$SET", "pa$SET", "pa$SET"},
+        Sample{"$5.00", "$5.00", "$5.00"}, Sample{"${SET:-x}", "${env:SET}", "value"},
+        Sample{"${UNSET:-x}", "x", "x"}, Sample{"${EMPTY:-x}", "x", "x"}, Sample{"${UNSET:-}", "", ""},
+        Sample{"${UNSET}", "${env:UNSET}", "${UNSET}"},
+        Sample{"${workspaceFolder}/a", "/home/u/p/a", "/home/u/p/a"},
+        Sample{"${workspaceFolderBasename}", "p", "p"}, Sample{"${userHome}${/}x", "/home/u/x", "/home/u/x"},
+        Sample{"{file:~/key}", "${file:~/key}", "{file:~/key}"},
+        Sample{"${input:key}", "${secret:s.key}", "${secret:s.key}"},
+        Sample{"${unclosed", "${unclosed", "${unclosed"},
+        Sample{"${selectedText!}", "${selectedText!}", "${selectedText!}"}));
 
 TEST(Translation, SaysWhatIsMissing) {
   EXPECT_THAT(translated("${input:a} ${input:b}", Expansion::later).inputs, ElementsAre("s.a", "s.b"));
   EXPECT_THAT(translated("${UNSET}", Expansion::now).unset, ElementsAre("UNSET"));
   EXPECT_THAT(translated("${UNSET}", Expansion::later).unset, IsEmpty());
-  EXPECT_THAT(translated("${selectedText!}", Expansion::later).notes, ElementsAre(testing::HasSubstr("not known")));
+  EXPECT_THAT(translated("${selectedText!}", Expansion::later).notes,
+              ElementsAre(testing::HasSubstr("not known")));
   EXPECT_THAT(translated("${UNSET:-x}", Expansion::later).notes, ElementsAre(testing::HasSubstr("UNSET")));
 }
 

@@ -15,10 +15,10 @@
 #include <fstream>
 #include <thread>
 
+#include <fmt/format.h>
 #include <boost/asio/read.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
-#include <fmt/format.h>
 
 #include "io/spawn.h"
 
@@ -44,13 +44,16 @@ struct ExecFailure {
   int error_number;
   int step;  // index into kSteps
 };
-constexpr const char* kSteps[] = {"set up the process", "enter the directory", "run the program", "arrange descriptors"};
+constexpr const char* kSteps[] = {"set up the process", "enter the directory", "run the program",
+                                  "arrange descriptors"};
 
 std::vector<std::string> program_candidates(const ChildSpec& spec) {
   if (spec.program.find('/') != std::string::npos) return {spec.program};
   const auto own = spec.environment.find("PATH");
   const char* inherited = ::getenv("PATH");
-  const std::string path = own != spec.environment.end() ? own->second : inherited ? inherited : "/usr/bin:/bin";
+  const std::string path = own != spec.environment.end() ? own->second
+                           : inherited                   ? inherited
+                                                         : "/usr/bin:/bin";
   std::vector<std::string> candidates;
   std::size_t begin = 0;
   while (begin <= path.size()) {
@@ -73,7 +76,8 @@ std::vector<std::string> program_candidates(const ChildSpec& spec) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int ignored_signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD, SIGHUP}) ::signal(ignored_signal, SIG_DFL);
+  for (const int ignored_signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD, SIGHUP})
+    ::signal(ignored_signal, SIG_DFL);
   if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) report_and_exit(plan.status_fd, 0);
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above took effect
   if (plan.directory && ::chdir(plan.directory) != 0) report_and_exit(plan.status_fd, 1);
@@ -118,8 +122,7 @@ struct Wire {
 
 Result<Wire> make_wire(Stdio kind, int number) {
   switch (kind) {
-    case Stdio::inherit:
-      return Wire{Fd(), Fd(::fcntl(number, F_DUPFD_CLOEXEC, 3))};
+    case Stdio::inherit: return Wire{Fd(), Fd(::fcntl(number, F_DUPFD_CLOEXEC, 3))};
     case Stdio::null: {
       Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
       if (!null.is_open()) return fail(from_errno(errno, "open /dev/null"));
@@ -153,7 +156,12 @@ ExitStatus reap(int pid) {
 
 struct Child::State {
   State(const Executor& executor, int process, Fd pidfd)
-      : pid(process), exit_watch(executor, pidfd.release()), in(executor), out(executor), err(executor), exited(executor) {}
+      : pid(process),
+        exit_watch(executor, pidfd.release()),
+        in(executor),
+        out(executor),
+        err(executor),
+        exited(executor) {}
 
   int pid;
   stream_descriptor exit_watch;  // a pidfd: readable when the process has ended
@@ -167,7 +175,8 @@ namespace {
 // Owns the state until the process is reaped, whatever happens to the Child.
 Task<void> watch_exit(std::shared_ptr<Child::State> state) {
   boost::system::error_code ignored;
-  co_await state->exit_watch.async_wait(stream_descriptor::wait_read, asio::redirect_error(asio::use_awaitable, ignored));
+  co_await state->exit_watch.async_wait(stream_descriptor::wait_read,
+                                        asio::redirect_error(asio::use_awaitable, ignored));
   state->status = reap(state->pid);
   state->exited.set();
   co_return Result<void>{};
@@ -176,7 +185,9 @@ Task<void> watch_exit(std::shared_ptr<Child::State> state) {
 }  // namespace
 
 std::string describe(const ExitStatus& status) {
-  if (status.signal) return fmt::format("was killed by SIG{}", sigabbrev_np(*status.signal) ? sigabbrev_np(*status.signal) : "?");
+  if (status.signal)
+    return fmt::format("was killed by SIG{}",
+                       sigabbrev_np(*status.signal) ? sigabbrev_np(*status.signal) : "?");
   return fmt::format("exited with code {}", status.code.value_or(-1));
 }
 
@@ -203,7 +214,8 @@ Result<Child> Child::spawn(const Executor& executor, const ChildSpec& spec) {
   ExecFailure failure{};
   if (::read(status.first.get(), &failure, sizeof failure) == sizeof failure) {
     reap(pid);
-    return fail(from_errno(failure.error_number, fmt::format("start {}: {}", spec.program, kSteps[failure.step])));
+    return fail(
+        from_errno(failure.error_number, fmt::format("start {}: {}", spec.program, kSteps[failure.step])));
   }
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.is_open()) {
@@ -270,7 +282,9 @@ Task<ExitStatus> Child::stop(std::chrono::steady_clock::duration grace) {
   const std::shared_ptr<State> state = state_;
   const auto now = [] { return std::chrono::steady_clock::now(); };
   close_in();
-  RELAY_CO_TRY(bool gone, co_await state->exited.wait_until(now() + std::min<std::chrono::steady_clock::duration>(grace, std::chrono::milliseconds(200))));
+  RELAY_CO_TRY(bool gone,
+               co_await state->exited.wait_until(now() + std::min<std::chrono::steady_clock::duration>(
+                                                             grace, std::chrono::milliseconds(200))));
   if (!gone) {
     signal_group(SIGTERM);
     RELAY_CO_TRY(gone, co_await state->exited.wait_until(now() + grace));
@@ -303,7 +317,8 @@ Task<std::optional<std::string>> LineReader::read_line() {
       co_return fail(too_large(fmt::format("a line is longer than {} bytes", max_line_bytes_)));
     char chunk[16 * 1024];
     boost::system::error_code error;
-    const std::size_t got = co_await stream_.async_read_some(asio::buffer(chunk), asio::redirect_error(asio::use_awaitable, error));
+    const std::size_t got = co_await stream_.async_read_some(
+        asio::buffer(chunk), asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
     buffer_.append(chunk, got);
     if (!error) continue;

@@ -1,8 +1,8 @@
 // Child processes: started with posix_spawn semantics, talked to through pipes, always reaped.
 //
-// A child leads its own process group and dies with us (PR_SET_PDEATHSIG). stop() closes its stdin, then sends
-// SIGTERM to the group, then SIGKILL. Dropping a Child that still runs kills its group at once and reaps it in the
-// background: there is no way to leave a zombie or an orphan behind.
+// A child leads its own process group and dies with us (PR_SET_PDEATHSIG). stop() closes its stdin, then
+// sends SIGTERM to the group, then SIGKILL. Dropping a Child that still runs kills its group at once and
+// reaps it in the background: there is no way to leave a zombie or an orphan behind.
 #pragma once
 
 #include <chrono>
@@ -26,14 +26,14 @@ namespace relay::io {
 enum class Stdio : std::uint8_t { pipe, null, inherit };
 
 struct ChildSpec {
-  std::string program;             // a path, or a name to look up in PATH
-  std::vector<std::string> args;   // without argv[0]
+  std::string program;                             // a path, or a name to look up in PATH
+  std::vector<std::string> args;                   // without argv[0]
   std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
-  std::string directory;           // empty: ours
+  std::string directory;                           // empty: ours
   Stdio in = Stdio::pipe;
   Stdio out = Stdio::pipe;
   Stdio err = Stdio::pipe;
-  std::map<int, int> fds;          // further descriptors: number in the child -> our descriptor
+  std::map<int, int> fds;  // further descriptors: number in the child -> our descriptor
 };
 
 struct ExitStatus {
@@ -81,7 +81,8 @@ class Child {
 /// How many children of this process are alive or not yet reaped, as the kernel counts them.
 Result<std::size_t> count_children();
 
-/// Reads newline-delimited text with a limit on the line. A line over the limit is an error; the rest is lost.
+/// Reads newline-delimited text with a limit on the line. A line over the limit is an error; the rest is
+/// lost.
 class LineReader {
  public:
   explicit LineReader(asio::posix::stream_descriptor& stream, std::size_t max_line_bytes = limits::kLineBytes)

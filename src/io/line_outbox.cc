@@ -14,7 +14,8 @@ namespace relay::io {
 
 Result<void> LineOutbox::push(std::string_view message) {
   if (closed_ || broken_) return fail(unavailable("the pipe is closed"));
-  if (unwritten() + message.size() > unwritten_max_) return fail(busy(fmt::format("nobody reads: {} bytes wait already", unwritten())));
+  if (unwritten() + message.size() > unwritten_max_)
+    return fail(busy(fmt::format("nobody reads: {} bytes wait already", unwritten())));
   const bool is_first = unwritten() == 0 && !gathering_;
   append_line(message);
   if (is_first) write_now();
@@ -27,7 +28,8 @@ void LineOutbox::append_line(std::string_view message) {
   const auto begin = static_cast<std::ptrdiff_t>(pending_.size());
   pending_ += message;
   if (message.find_first_of("\r\n") != std::string_view::npos)
-    std::replace_if(pending_.begin() + begin, pending_.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    std::replace_if(
+        pending_.begin() + begin, pending_.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   pending_ += '\n';
 }
 

@@ -1,8 +1,9 @@
 // LineOutbox: whole lines to a pipe, in order, from any number of callers.
 //
-// The first line of a turn of the loop goes to the pipe at once; those that follow in the same turn, and those that the pipe does
-// not take, are gathered and written together by run(). So one caller is answered without a detour, and many share a write.
-// Loop thread only. The pipe must outlive the last call of push and the coroutine; close() before it goes.
+// The first line of a turn of the loop goes to the pipe at once; those that follow in the same turn, and
+// those that the pipe does not take, are gathered and written together by run(). So one caller is answered
+// without a detour, and many share a write. Loop thread only. The pipe must outlive the last call of push and
+// the coroutine; close() before it goes.
 #pragma once
 
 #include <chrono>
@@ -22,10 +23,14 @@ namespace relay::io {
 class LineOutbox : public std::enable_shared_from_this<LineOutbox> {
  public:
   LineOutbox(Executor executor, asio::posix::stream_descriptor& pipe, std::size_t unwritten_max)
-      : executor_(executor), pipe_(pipe), unwritten_max_(unwritten_max), changed_(executor), drained_(executor) {}
+      : executor_(executor),
+        pipe_(pipe),
+        unwritten_max_(unwritten_max),
+        changed_(executor),
+        drained_(executor) {}
 
-  /// Takes one message without its line break; breaks between its tokens become spaces. Fails, and takes nothing, when the outbox is
-  /// closed or the reader is too far behind.
+  /// Takes one message without its line break; breaks between its tokens become spaces. Fails, and takes
+  /// nothing, when the outbox is closed or the reader is too far behind.
   Result<void> push(std::string_view message);
   /// Writes what waits, until the outbox is closed and empty. Fails when nobody reads any more.
   Task<void> run();

@@ -2,9 +2,9 @@
 
 #include <thread>
 
+#include <gtest/gtest.h>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <gtest/gtest.h>
 
 namespace relay::io {
 namespace {

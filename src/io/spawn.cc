@@ -9,7 +9,8 @@
 namespace relay::io {
 namespace {
 
-// The one piece of process-wide state: where failures of detached work go. Set once by app/ before the loop runs.
+// The one piece of process-wide state: where failures of detached work go. Set once by app/ before the loop
+// runs.
 FailureReporter& reporter() {
   static FailureReporter instance;
   return instance;
@@ -18,7 +19,8 @@ FailureReporter& reporter() {
 auto completion(std::string name) {
   return [name = std::move(name)](const std::exception_ptr& thrown, const Result<void>& result) {
     if (thrown && !is_cancellation(thrown)) report_failure(name, error_from(thrown));
-    if (!thrown && !result && result.error().kind != ErrorKind::cancelled) report_failure(name, result.error());
+    if (!thrown && !result && result.error().kind != ErrorKind::cancelled)
+      report_failure(name, result.error());
   };
 }
 
@@ -62,8 +64,8 @@ void spawn(Executor executor, Task<void> task, std::string name) {
 
 namespace {
 
-// A task that is cancelled in its last breath, by itself or by what it woke, has nothing left to unwind. Asio would still throw from its own
-// frame, where nobody catches it.
+// A task that is cancelled in its last breath, by itself or by what it woke, has nothing left to unwind. Asio
+// would still throw from its own frame, where nobody catches it.
 Task<void> past_cancelling(Task<void> task) {
   Result<void> result;
   std::exception_ptr thrown;
@@ -79,19 +81,22 @@ Task<void> past_cancelling(Task<void> task) {
 
 }  // namespace
 
-// Asio's own handler emits from a posted function that points into the signal's memory; whoever cancels from outside the loop and lets go of
-// the CancelSource would pull it away. So the coroutine has a signal of its own, and the posted function owns it.
+// Asio's own handler emits from a posted function that points into the signal's memory; whoever cancels from
+// outside the loop and lets go of the CancelSource would pull it away. So the coroutine has a signal of its
+// own, and the posted function owns it.
 void spawn(Executor executor, Task<void> task, std::string name, CancelSource cancel) {
   auto own = std::make_shared<asio::cancellation_signal>();
   cancel.state_->signal.slot().assign([own, executor](asio::cancellation_type type) {
     asio::dispatch(executor, [own, type] { own->emit(type); });
   });
   // The handler keeps both signals alive for as long as the coroutine is.
-  auto handler = [own, keep = cancel.state_, done = completion(std::move(name))](const std::exception_ptr& thrown, const Result<void>& result) {
+  auto handler = [own, keep = cancel.state_, done = completion(std::move(name))](
+                     const std::exception_ptr& thrown, const Result<void>& result) {
     keep->signal.slot().clear();
     done(thrown, result);
   };
-  asio::co_spawn(executor, past_cancelling(std::move(task)), asio::bind_cancellation_slot(own->slot(), std::move(handler)));
+  asio::co_spawn(executor, past_cancelling(std::move(task)),
+                 asio::bind_cancellation_slot(own->slot(), std::move(handler)));
 }
 
 Task<void> sleep_for(std::chrono::steady_clock::duration duration) {

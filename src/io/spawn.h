@@ -75,8 +75,8 @@ struct JoinState {
 };
 }  // namespace detail
 
-/// Runs the task as its own coroutine, out of reach of the caller's cancellation. If the caller is cancelled the
-/// task still runs to its end.
+/// Runs the task as its own coroutine, out of reach of the caller's cancellation. If the caller is cancelled
+/// the task still runs to its end.
 template <class T>
 Task<T> join(Executor executor, Task<T> task) {
   auto state = std::make_shared<detail::JoinState<T>>(executor);

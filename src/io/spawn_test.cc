@@ -99,7 +99,9 @@ TEST(Join, RunsToItsEndAlthoughTheCallerIsCancelled) {
 TEST(Spawn, ReportsFailuresAndExceptionsButNotCancellations) {
   TestLoop loop;
   std::vector<std::string> reports;
-  set_failure_reporter([&](std::string_view task, const Error& error) { reports.push_back(fmt::format("{}: {}", task, error.message)); });
+  set_failure_reporter([&](std::string_view task, const Error& error) {
+    reports.push_back(fmt::format("{}: {}", task, error.message));
+  });
   auto failing = []() -> Task<void> { co_return fail(unavailable("disk on fire")); };
   auto throwing = []() -> Task<void> {
     throw std::runtime_error("boom");
@@ -138,8 +140,9 @@ TEST(ThreadPool, RunsElsewhereAndResumesOnTheLoop) {
   ThreadPool pool(2);
   const auto loop_thread = std::this_thread::get_id();
   auto task = [&]() -> Task<bool> {
-    RELAY_CO_TRY(const auto elsewhere, co_await pool.run([]() -> Result<std::thread::id> { return std::this_thread::get_id(); }));
-    co_return elsewhere != loop_thread && std::this_thread::get_id() == loop_thread;
+    RELAY_CO_TRY(const auto elsewhere,
+                 co_await pool.run([]() -> Result<std::thread::id> { return std::this_thread::get_id(); }));
+    co_return elsewhere != loop_thread&& std::this_thread::get_id() == loop_thread;
   };
   EXPECT_EQ(loop.run(task()), true);
 }

@@ -1,4 +1,5 @@
-// A directory of a test's own, gone when the test is. Declare it before the pool that writes there: the pool then ends first.
+// A directory of a test's own, gone when the test is. Declare it before the pool that writes there: the pool
+// then ends first.
 #pragma once
 
 #include <cstdlib>

@@ -28,7 +28,8 @@ class TestLoop {
     context_.restart();
     while (!outcome && context_.run_one() > 0) {
     }
-    return outcome ? std::move(*outcome) : Result<T>(fail(internal("the loop ran dry before the task ended")));
+    return outcome ? std::move(*outcome)
+                   : Result<T>(fail(internal("the loop ran dry before the task ended")));
   }
 
   /// Runs whatever is ready, without waiting.

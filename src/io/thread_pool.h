@@ -26,8 +26,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Runs work on a pool thread and resumes on the loop. Work is not interrupted by cancellation: a cancelled
-  /// caller unwinds at once, the work ends on its own and its result is dropped. So it must bound itself, and own
-  /// everything that it touches.
+  /// caller unwinds at once, the work ends on its own and its result is dropped. So it must bound itself, and
+  /// own everything that it touches.
   template <class Work>
   auto run(Work work) -> asio::awaitable<std::invoke_result_t<Work&>>;
 

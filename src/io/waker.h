@@ -1,5 +1,5 @@
-// Waker: one coroutine waits until another one says that something is new. No timer and no system call behind it,
-// which is what sets it apart from io::Event: the path of every reply goes through here.
+// Waker: one coroutine waits until another one says that something is new. No timer and no system call behind
+// it, which is what sets it apart from io::Event: the path of every reply goes through here.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class Waker {
  public:
   explicit Waker(Executor executor) : executor_(std::move(executor)) {}
 
-  /// Resumes the waiter from the loop, never from within this call. Without a waiter nothing is remembered: the
-  /// waiter looks at its condition before it waits.
+  /// Resumes the waiter from the loop, never from within this call. Without a waiter nothing is remembered:
+  /// the waiter looks at its condition before it waits.
   void wake() { complete(state_, executor_, {}); }
 
   /// One waiter at a time. Throws on cancellation, like every operation.
@@ -49,7 +49,8 @@ class Waker {
     state_->waiter = std::move(handler);
   }
 
-  static void complete(const std::shared_ptr<State>& state, const Executor& executor, boost::system::error_code error) {
+  static void complete(const std::shared_ptr<State>& state, const Executor& executor,
+                       boost::system::error_code error) {
     if (!state || !state->waiter) return;
     Waiter waiter = std::exchange(state->waiter, {});
     asio::post(executor, [waiter = std::move(waiter), error]() mutable { waiter(error); });

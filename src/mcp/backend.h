@@ -1,7 +1,7 @@
 // Backend: what is served. The server above it knows the protocol, the backend knows the things.
 //
-// The pipeline implements it (policy, audit, toolsets), the gateway implements it (upstream servers), and Catalogue
-// is the ready-made one for a fixed set of handlers. Everything runs on the loop thread.
+// The pipeline implements it (policy, audit, toolsets), the gateway implements it (upstream servers), and
+// Catalogue is the ready-made one for a fixed set of handlers. Everything runs on the loop thread.
 #pragma once
 
 #include <memory>
@@ -48,26 +48,31 @@ class Backend {
   /// Whole lists, in a stable order; what a caller may not see is left out.
   virtual io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) = 0;
   virtual io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller);
-  virtual io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(const authority::Caller& caller);
+  virtual io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
+      const authority::Caller& caller);
   virtual io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller);
 
-  /// The description of a tool, if it is at hand; asked once for each call. Null does not mean that the tool does
-  /// not exist: call_tool says that, with refuse(unknown_tool(name)).
+  /// The description of a tool, if it is at hand; asked once for each call. Null does not mean that the tool
+  /// does not exist: call_tool says that, with refuse(unknown_tool(name)).
   [[nodiscard]] virtual std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller,
                                                                         std::string_view name) = 0;
   /// An Error becomes a tool result with isError unless context.refuse() was called.
-  virtual io::Task<protocol::ToolResult> call_tool(Context& context, std::string name, json::object arguments) = 0;
+  virtual io::Task<protocol::ToolResult> call_tool(Context& context, std::string name,
+                                                   json::object arguments) = 0;
 
   /// An Error becomes a JSON-RPC error; `not_found` has its own code.
   virtual io::Task<protocol::ReadResult> read_resource(Context& context, std::string uri);
-  virtual io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name, json::object arguments);
+  virtual io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name,
+                                                      json::object arguments);
   virtual io::Task<protocol::Completion> complete(Context& context, protocol::CompletionRequest request);
   /// How long an answer of read_resource may be kept.
   [[nodiscard]] virtual protocol::Caching caching_of(std::string_view uri) const;
 
-  /// Callers with the same view see the same thing under a URI, so that one watch serves them all. "" for everybody.
+  /// Callers with the same view see the same thing under a URI, so that one watch serves them all. "" for
+  /// everybody.
   [[nodiscard]] virtual std::string view_of(const authority::Caller& caller, std::string_view uri) const;
-  /// The first client of a view subscribes to a URI, the last one leaves. A failure of watch refuses the subscription.
+  /// The first client of a view subscribes to a URI, the last one leaves. A failure of watch refuses the
+  /// subscription.
   virtual io::Task<void> watch(const authority::Caller& caller, std::string uri);
   virtual void unwatch(const authority::Caller& caller, std::string_view uri);
   /// A session is over: what was kept for it may go.

@@ -33,8 +33,8 @@ bool needs_answer(const std::expected<protocol::Message, protocol::Refusal>& mes
 
 }  // namespace
 
-bool handle_batch(LegacyDispatcher& dispatcher, const std::shared_ptr<Session>& session, protocol::Incoming incoming,
-                  std::shared_ptr<Reply> out) {
+bool handle_batch(LegacyDispatcher& dispatcher, const std::shared_ptr<Session>& session,
+                  protocol::Incoming incoming, std::shared_ptr<Reply> out) {
   auto batch = std::make_shared<Batch>(std::move(out));
   // All are counted before the first one runs: it may be answered at once.
   for (const auto& message : incoming.messages) batch->waiting += needs_answer(message) ? 1 : 0;

@@ -27,7 +27,8 @@ std::expected<Outcome, protocol::RpcError> judge(Call& call, Result<Outcome> res
   if (call.request().method == "tools/call") return tool_error(result.error(), call.revision());
   protocol::RpcError error = protocol::to_rpc_error(result.error());
   if (result.error().kind == ErrorKind::not_found && call.request().method == "resources/read") {
-    if (protocol::era_of(call.revision()) == protocol::Era::legacy) error.code = protocol::code::kResourceNotFound;
+    if (protocol::era_of(call.revision()) == protocol::Era::legacy)
+      error.code = protocol::code::kResourceNotFound;
     if (const json::value* uri = json::find(call.params(), "uri")) error.data = json::object{{"uri", *uri}};
   }
   return std::unexpected(std::move(error));
@@ -108,8 +109,10 @@ void Call::close_stream() {
 }
 
 void Call::become_task() {
-  // Where the handler decides, what its tool declares is beside the point: in the modern era only a server knows what becomes a task.
-  const bool declared = tool && (tool->task_support != protocol::TaskSupport::forbidden || tool->task_start == protocol::TaskStart::when_told);
+  // Where the handler decides, what its tool declares is beside the point: in the modern era only a server
+  // knows what becomes a task.
+  const bool declared = tool && (tool->task_support != protocol::TaskSupport::forbidden ||
+                                 tool->task_start == protocol::TaskStart::when_told);
   if (task_ || !declared || !may_become_task()) return;
   // A store that is full leaves the call what it is: the client waits for its answer.
   static_cast<void>(start_task(std::nullopt));

@@ -1,8 +1,9 @@
-// Call: one request that a backend works on. It is the Context that handlers see, and what the dispatchers of both
-// eras have in common; LegacyCall and ModernCall add how that era asks the client and how it writes a result.
+// Call: one request that a backend works on. It is the Context that handlers see, and what the dispatchers of
+// both eras have in common; LegacyCall and ModernCall add how that era asks the client and how it writes a
+// result.
 //
-// A call is kept alive by its coroutine. Its Reply may go away before it (a parked call, a task): what is sent then
-// is dropped.
+// A call is kept alive by its coroutine. Its Reply may go away before it (a parked call, a task): what is
+// sent then is dropped.
 #pragma once
 
 #include <limits>

@@ -20,17 +20,20 @@ std::shared_ptr<const std::vector<Item>> collect(const std::vector<Entry>& entri
 
 }  // namespace
 
-Catalogue::Catalogue(Identity identity, protocol::Caching caching) : identity_(std::move(identity)), caching_(caching) {}
+Catalogue::Catalogue(Identity identity, protocol::Caching caching)
+    : identity_(std::move(identity)), caching_(caching) {}
 
 Result<void> Catalogue::add_tool(protocol::Tool tool, ToolHandler handler) {
-  if (tool_by_name_.contains(tool.name)) return fail(invalid(fmt::format("there is a tool '{}' already", tool.name)));
+  if (tool_by_name_.contains(tool.name))
+    return fail(invalid(fmt::format("there is a tool '{}' already", tool.name)));
   RELAY_TRY(protocol::Schema input, protocol::Schema::compile(tool.input_schema.value()));
   std::optional<protocol::Schema> output;
   if (tool.output_schema) {
     RELAY_TRY(output, protocol::Schema::compile(tool.output_schema->value()));
   }
   std::string name = tool.name;
-  auto entry = std::make_shared<const ToolEntry>(std::move(tool), std::move(handler), std::move(input), std::move(output));
+  auto entry = std::make_shared<const ToolEntry>(std::move(tool), std::move(handler), std::move(input),
+                                                 std::move(output));
   tools_.push_back(entry);
   tool_by_name_.emplace(std::move(name), std::move(entry));
   report_tools_changed();
@@ -85,7 +88,8 @@ io::Task<protocol::Listing<protocol::Resource>> Catalogue::list_resources(const 
   co_return protocol::Listing<protocol::Resource>{collect(resources_, &ResourceEntry::resource), caching_};
 }
 io::Task<protocol::Listing<protocol::ResourceTemplate>> Catalogue::list_templates(const authority::Caller&) {
-  co_return protocol::Listing<protocol::ResourceTemplate>{collect(templates_, &TemplateEntry::resource_template), caching_};
+  co_return protocol::Listing<protocol::ResourceTemplate>{
+      collect(templates_, &TemplateEntry::resource_template), caching_};
 }
 io::Task<protocol::Listing<protocol::Prompt>> Catalogue::list_prompts(const authority::Caller&) {
   co_return protocol::Listing<protocol::Prompt>{collect(prompts_, &PromptEntry::prompt), caching_};
@@ -97,7 +101,8 @@ std::shared_ptr<const protocol::Tool> Catalogue::find_tool(const authority::Call
   return {found->second, &found->second->tool};
 }
 
-io::Task<protocol::ToolResult> Catalogue::call_tool(Context& context, std::string name, json::object arguments) {
+io::Task<protocol::ToolResult> Catalogue::call_tool(Context& context, std::string name,
+                                                    json::object arguments) {
   const auto found = tool_by_name_.find(name);
   if (found == tool_by_name_.end()) co_return fail(context.refuse(unknown_tool(name)));
   // The handler may outlive its entry in the catalogue.
@@ -105,11 +110,14 @@ io::Task<protocol::ToolResult> Catalogue::call_tool(Context& context, std::strin
   json::value checked(std::move(arguments));
   if (const auto problems = entry->input.check(checked); !problems.empty())
     co_return protocol::ToolResult::error(names_of(problems));
-  RELAY_CO_TRY(protocol::ToolResult result, co_await entry->handler(context, std::move(checked.get_object())));
+  RELAY_CO_TRY(protocol::ToolResult result,
+               co_await entry->handler(context, std::move(checked.get_object())));
   if (!entry->output || result.is_error || result.raw) co_return result;
-  if (!result.structured) co_return fail(internal(fmt::format("the tool '{}' gave no structured result", name)));
+  if (!result.structured)
+    co_return fail(internal(fmt::format("the tool '{}' gave no structured result", name)));
   if (const auto problems = entry->output->check(*result.structured); !problems.empty())
-    co_return fail(internal(fmt::format("the result of '{}' does not fit its schema: {}", name, protocol::describe(problems))));
+    co_return fail(internal(
+        fmt::format("the result of '{}' does not fit its schema: {}", name, protocol::describe(problems))));
   co_return result;
 }
 
@@ -128,13 +136,17 @@ io::Task<protocol::ReadResult> Catalogue::read_resource(Context& context, std::s
   co_return fail(not_found(fmt::format("Resource not found: {}", uri)));
 }
 
-io::Task<protocol::PromptResult> Catalogue::get_prompt(Context& context, std::string name, json::object arguments) {
-  const auto found = std::ranges::find_if(prompts_, [&](const PromptEntry& entry) { return entry.prompt.name == name; });
+io::Task<protocol::PromptResult> Catalogue::get_prompt(Context& context, std::string name,
+                                                       json::object arguments) {
+  const auto found =
+      std::ranges::find_if(prompts_, [&](const PromptEntry& entry) { return entry.prompt.name == name; });
   if (found == prompts_.end()) co_return fail(invalid(fmt::format("Unknown prompt: {}", name)));
   for (const protocol::PromptArgument& argument : found->prompt.arguments) {
     const json::value* given = json::find(arguments, argument.name);
-    if (!given && argument.required) co_return fail(invalid(fmt::format("the prompt needs the argument '{}'", argument.name)));
-    if (given && !given->is_string()) co_return fail(invalid(fmt::format("the argument '{}' must be a string", argument.name)));
+    if (!given && argument.required)
+      co_return fail(invalid(fmt::format("the prompt needs the argument '{}'", argument.name)));
+    if (given && !given->is_string())
+      co_return fail(invalid(fmt::format("the argument '{}' must be a string", argument.name)));
   }
   const PromptHandler handler = found->handler;
   co_return co_await handler(context, std::move(arguments));

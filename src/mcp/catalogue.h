@@ -3,9 +3,9 @@
 //   Catalogue catalogue(identity);
 //   RELAY_CHECK(catalogue.add_tool({.name = "echo", .input_schema = ...}, echo));
 //
-// Arguments are checked against the input schema before the handler runs, and the structured result against the
-// output schema after it; what is wrong becomes a tool error that names the field. Everything may change while
-// calls run: a running handler keeps what it needs.
+// Arguments are checked against the input schema before the handler runs, and the structured result against
+// the output schema after it; what is wrong becomes a tool error that names the field. Everything may change
+// while calls run: a running handler keeps what it needs.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,15 @@ namespace relay::mcp {
 
 using ToolHandler = std::function<io::Task<protocol::ToolResult>(Context&, json::object arguments)>;
 using Variables = std::map<std::string, std::string>;
-using ResourceReader = std::function<io::Task<protocol::ReadResult>(Context&, std::string uri, Variables variables)>;
+using ResourceReader =
+    std::function<io::Task<protocol::ReadResult>(Context&, std::string uri, Variables variables)>;
 using PromptHandler = std::function<io::Task<protocol::PromptResult>(Context&, json::object arguments)>;
 using Completer = std::function<std::vector<std::string>(const protocol::CompletionRequest&)>;
 
 class Catalogue : public Backend {
  public:
-  explicit Catalogue(Identity identity, protocol::Caching caching = {std::chrono::minutes(5), protocol::CacheScope::shared});
+  explicit Catalogue(Identity identity,
+                     protocol::Caching caching = {std::chrono::minutes(5), protocol::CacheScope::shared});
 
   /// Fails when the name is taken or a schema does not compile.
   Result<void> add_tool(protocol::Tool tool, ToolHandler handler);
@@ -49,13 +51,16 @@ class Catalogue : public Backend {
   void set_observer(ChangeObserver* observer) override { observer_ = observer; }
   io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller) override;
-  io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(const authority::Caller& caller) override;
+  io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
+      const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller) override;
   [[nodiscard]] std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller,
                                                                 std::string_view name) override;
-  io::Task<protocol::ToolResult> call_tool(Context& context, std::string name, json::object arguments) override;
+  io::Task<protocol::ToolResult> call_tool(Context& context, std::string name,
+                                           json::object arguments) override;
   io::Task<protocol::ReadResult> read_resource(Context& context, std::string uri) override;
-  io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name, json::object arguments) override;
+  io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name,
+                                              json::object arguments) override;
   io::Task<protocol::Completion> complete(Context& context, protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
 
@@ -95,7 +100,8 @@ class Catalogue : public Backend {
   std::map<std::pair<std::string, std::string>, Completer> completers_;
 };
 
-/// The variables of a level-1 URI template (`{name}` matches up to the next '/'), or nothing when it does not match.
+/// The variables of a level-1 URI template (`{name}` matches up to the next '/'), or nothing when it does not
+/// match.
 std::optional<Variables> find_variables(std::string_view uri_template, std::string_view uri);
 
 }  // namespace relay::mcp

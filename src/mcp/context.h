@@ -1,8 +1,8 @@
 // Context: what the author of a tool sees of the world while a call runs.
 //
-// It does not know the era. Asking the user is one co_await; whether that becomes a request on the client's stream
-// (legacy), or an `input_required` answer, a parked coroutine and a second request (modern), or an input request of
-// a task, is decided behind it.
+// It does not know the era. Asking the user is one co_await; whether that becomes a request on the client's
+// stream (legacy), or an `input_required` answer, a parked coroutine and a second request (modern), or an
+// input request of a task, is decided behind it.
 //
 //   io::Task<ToolResult> remove_file(Context& context, json::object arguments) {
 //     const std::string path(*json::find_string(arguments, "path"));        // the schema was checked already
@@ -18,9 +18,9 @@
 //     co_return ToolResult::text("removed");
 //   }
 //
-// An Error that a handler returns becomes a tool result with isError, which the model reads. For the rare case that
-// must be a JSON-RPC error there is refuse(). Cancellation unwinds the coroutine (see io/task.h); a tool needs code
-// for it only where it has to clean up more than its destructors do.
+// An Error that a handler returns becomes a tool result with isError, which the model reads. For the rare
+// case that must be a JSON-RPC error there is refuse(). Cancellation unwinds the coroutine (see io/task.h); a
+// tool needs code for it only where it has to clean up more than its destructors do.
 //
 // A Context lives as long as its handler runs, and is used on the loop thread only.
 #pragma once
@@ -55,8 +55,8 @@ class Context {
   [[nodiscard]] virtual io::Executor executor() const = 0;
   /// Copies of it may outlive the call.
   [[nodiscard]] virtual io::CancelSource cancellation() const = 0;
-  /// For whoever uses this context from a coroutine of their own, which may still unwind when the handler has ended: while
-  /// they hold this the context is there. Null where the owner of the context waits for them.
+  /// For whoever uses this context from a coroutine of their own, which may still unwind when the handler has
+  /// ended: while they hold this the context is there. Null where the owner of the context waits for them.
   [[nodiscard]] virtual std::shared_ptr<void> hold() { return {}; }
 
   /// The arguments byte for byte, for whoever passes them on.
@@ -67,13 +67,13 @@ class Context {
 
   /// From which level on the client wants log messages; nothing: none at all.
   [[nodiscard]] virtual std::optional<protocol::LogLevel> log_level() const = 0;
-  /// Both are dropped when the client did not ask for them, when it does not read, and after the end of the call.
-  /// Progress must increase; a value that does not is dropped too.
+  /// Both are dropped when the client did not ask for them, when it does not read, and after the end of the
+  /// call. Progress must increase; a value that does not is dropped too.
   virtual void progress(double value, std::optional<double> total = {}, std::string_view message = {}) = 0;
   virtual void log(protocol::LogLevel level, std::string_view logger, json::value data) = 0;
 
-  /// Asks several things in one round; the answers come in the same order. Fails with `unavailable` when the client
-  /// did not declare that it can be asked, and with `cancelled` or `timeout` when nobody answers.
+  /// Asks several things in one round; the answers come in the same order. Fails with `unavailable` when the
+  /// client did not declare that it can be asked, and with `cancelled` or `timeout` when nobody answers.
   virtual io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) = 0;
   /// One question. The key names the answer on the wire of the modern era; most tools leave it out.
   io::Task<protocol::ElicitResult> elicit(protocol::ElicitForm form, std::string key = {});
@@ -81,15 +81,15 @@ class Context {
   io::Task<protocol::SampleResult> sample(protocol::SampleRequest request, std::string key = {});
   io::Task<std::vector<protocol::Root>> roots(std::string key = {});
 
-  /// From here on the call is a task: the client has its id and comes back for the rest. Without effect when it is one
-  /// already, and where the client knows no tasks. For tools with TaskStart::when_told.
+  /// From here on the call is a task: the client has its id and comes back for the rest. Without effect when
+  /// it is one already, and where the client knows no tasks. For tools with TaskStart::when_told.
   virtual void become_task() = 0;
 
   /// `return fail(context.refuse(error))` ends the call with that JSON-RPC error instead of a tool result.
   virtual Error refuse(protocol::RpcError error) = 0;
 
-  /// Legacy HTTP only, elsewhere without effect: ends the connection while the call goes on; the client polls for
-  /// the rest with Last-Event-ID. For long calls through proxies that do not keep connections open.
+  /// Legacy HTTP only, elsewhere without effect: ends the connection while the call goes on; the client polls
+  /// for the rest with Last-Event-ID. For long calls through proxies that do not keep connections open.
   virtual void close_stream() = 0;
 };
 

@@ -10,13 +10,16 @@
 namespace relay::mcp {
 namespace {
 
-// Looks after a connection while a reply is not finished: notices that the client went away, and when it is time for
-// a sign of life. It begins after a moment, because most replies are there by then and need not pay for it.
+// Looks after a connection while a reply is not finished: notices that the client went away, and when it is
+// time for a sign of life. It begins after a moment, because most replies are there by then and need not pay
+// for it.
 class Attendant {
  public:
-  Attendant(const io::Executor& executor, net::Exchange& exchange, const std::shared_ptr<MessageStream>& stream)
+  Attendant(const io::Executor& executor, net::Exchange& exchange,
+            const std::shared_ptr<MessageStream>& stream)
       : begin_(executor, kMoment) {
-    begin_.async_wait([this, alive = std::weak_ptr<State>(state_), executor, &exchange, stream](const boost::system::error_code& error) {
+    begin_.async_wait([this, alive = std::weak_ptr<State>(state_), executor, &exchange,
+                       stream](const boost::system::error_code& error) {
       if (error || alive.expired()) return;  // expired and queued is not cancelled: we may be gone by now
       io::spawn(executor, watch(exchange.peer_gone(), state_, stream), "peer watch", watching_);
       io::spawn(executor, tick(state_, stream), "keep-alive", ticking_);
@@ -37,7 +40,8 @@ class Attendant {
     bool gone = false;
     bool tick = false;
   };
-  static io::Task<void> watch(io::Event& peer_gone, std::shared_ptr<State> state, std::shared_ptr<MessageStream> stream) {
+  static io::Task<void> watch(io::Event& peer_gone, std::shared_ptr<State> state,
+                              std::shared_ptr<MessageStream> stream) {
     RELAY_CO_CHECK(co_await peer_gone.wait());
     state->gone = true;
     stream->changed().wake();
@@ -99,8 +103,8 @@ std::string format_priming(const MessageStream& stream, std::uint64_t after) {
          "\nretry: " + std::to_string(std::chrono::milliseconds(limits::kSseRetry).count()) + "\ndata: \n\n";
 }
 
-io::Task<void> write_events(net::BodyStream& body, MessageStream& stream, std::uint64_t ticket, Attendant& attendant,
-                            bool with_ids) {
+io::Task<void> write_events(net::BodyStream& body, MessageStream& stream, std::uint64_t ticket,
+                            Attendant& attendant, bool with_ids) {
   while (!attendant.gone() && stream.is_writer(ticket)) {
     if (auto entry = stream.take()) {
       const std::string text = format_entry(stream, *std::move(entry), with_ids);
@@ -124,14 +128,15 @@ Result<void> forgive_gone(Result<void> written) {
   return written;
 }
 
-io::Task<void> stream_events(net::Exchange& exchange, MessageStream& stream, std::uint64_t after, std::uint64_t ticket,
-                             Attendant& attendant, const ReplyStyle& style) {
+io::Task<void> stream_events(net::Exchange& exchange, MessageStream& stream, std::uint64_t after,
+                             std::uint64_t ticket, Attendant& attendant, const ReplyStyle& style) {
   stream.turn_into_events();
   net::Headers headers = event_headers(style);
   auto body = co_await exchange.start_stream(200, std::move(headers));
   if (!body) co_return forgive_gone(std::unexpected(body.error()));
   if (!style.first_event.empty())
-    if (auto written = co_await (*body)->write(style.first_event); !written) co_return forgive_gone(std::move(written));
+    if (auto written = co_await (*body)->write(style.first_event); !written)
+      co_return forgive_gone(std::move(written));
   const bool with_ids = style.session != nullptr;
   if (with_ids && style.session->revision >= protocol::Revision::v2025_11_25) {
     const std::string priming = format_priming(stream, after);
@@ -147,8 +152,10 @@ Accepts parse_accept(const net::Headers& headers) {
   if (!accept) return {};
   const std::string text = to_lower_ascii(*accept);
   const bool all = text.find("*/*") != std::string::npos;
-  return {all || text.find("application/json") != std::string::npos || text.find("application/*") != std::string::npos,
-          all || text.find("text/event-stream") != std::string::npos || text.find("text/*") != std::string::npos};
+  return {
+      all || text.find("application/json") != std::string::npos ||
+          text.find("application/*") != std::string::npos,
+      all || text.find("text/event-stream") != std::string::npos || text.find("text/*") != std::string::npos};
 }
 
 net::HttpResponse json_answer(Answer answer) {
@@ -161,7 +168,8 @@ io::Task<void> send_reply(net::Exchange& exchange, std::shared_ptr<MessageStream
   if (is_plain(*stream, style)) co_return co_await respond_plain(exchange, *stream, style);
   const std::uint64_t ticket = stream->attach();
   Attendant attendant(co_await io::asio::this_coro::executor, exchange, stream);
-  while (!stream->has_answer() && !stream->has_messages() && !attendant.gone() && !stream->close_requested()) {
+  while (!stream->has_answer() && !stream->has_messages() && !attendant.gone() &&
+         !stream->close_requested()) {
     // A long silence makes clients and proxies give up: start the events, then there is something to say.
     if (attendant.take_tick() && style.accepts.events) break;
     co_await stream->changed().wait();
@@ -172,8 +180,8 @@ io::Task<void> send_reply(net::Exchange& exchange, std::shared_ptr<MessageStream
   co_return co_await stream_events(exchange, *stream, 0, ticket, attendant, style);
 }
 
-io::Task<void> send_events(net::Exchange& exchange, std::shared_ptr<MessageStream> stream, std::uint64_t after,
-                           ReplyStyle style) {
+io::Task<void> send_events(net::Exchange& exchange, std::shared_ptr<MessageStream> stream,
+                           std::uint64_t after, ReplyStyle style) {
   const std::uint64_t ticket = stream->attach(after);
   Attendant attendant(co_await io::asio::this_coro::executor, exchange, stream);
   co_return co_await stream_events(exchange, *stream, after, ticket, attendant, style);

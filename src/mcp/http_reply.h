@@ -21,7 +21,8 @@ Accepts parse_accept(const net::Headers& headers);
 
 struct ReplyStyle {
   Accepts accepts;
-  /// Legacy: events have ids and the client may come back for them; a closed connection does not end the call.
+  /// Legacy: events have ids and the client may come back for them; a closed connection does not end the
+  /// call.
   std::shared_ptr<Session> session;
   MonoTime now{};
   /// Extra fields of the response, like Mcp-Session-Id.
@@ -30,13 +31,13 @@ struct ReplyStyle {
   std::string first_event;
 };
 
-/// Answers the exchange with what the stream holds and will hold. Returns when the answer is sent, when the client is
-/// gone, or when another connection took the stream over.
+/// Answers the exchange with what the stream holds and will hold. Returns when the answer is sent, when the
+/// client is gone, or when another connection took the stream over.
 io::Task<void> send_reply(net::Exchange& exchange, std::shared_ptr<MessageStream> stream, ReplyStyle style);
 
 /// For GET: events from after that entry on, until the stream ends.
-io::Task<void> send_events(net::Exchange& exchange, std::shared_ptr<MessageStream> stream, std::uint64_t after,
-                           ReplyStyle style);
+io::Task<void> send_events(net::Exchange& exchange, std::shared_ptr<MessageStream> stream,
+                           std::uint64_t after, ReplyStyle style);
 
 /// A stream that somebody reads to the end: what is already known about a request that goes no further.
 net::HttpResponse json_answer(Answer answer);

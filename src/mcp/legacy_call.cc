@@ -18,7 +18,9 @@ class OpenAsks {
     for (const auto& [id, ask] : asks) {
       if (ask->answer) continue;
       session_.remove_ask(id);
-      if (reply_) reply_->send(protocol::write_notification("notifications/cancelled", "{\"requestId\":" + id.text() + "}"));
+      if (reply_)
+        reply_->send(
+            protocol::write_notification("notifications/cancelled", "{\"requestId\":" + id.text() + "}"));
     }
   }
   std::vector<std::pair<protocol::Id, std::shared_ptr<PendingAsk>>> asks;
@@ -30,7 +32,8 @@ class OpenAsks {
 
 Result<protocol::InputResponse> read_answer(const protocol::InputRequest& request, const PendingAsk& ask) {
   if (!ask.answer->has_value())
-    return fail(unavailable(fmt::format("the client answered {} with: {}", protocol::method_of(request), ask.answer->error().message)));
+    return fail(unavailable(fmt::format("the client answered {} with: {}", protocol::method_of(request),
+                                        ask.answer->error().message)));
   return protocol::parse_answer(request, **ask.answer);
 }
 
@@ -48,7 +51,8 @@ std::string related_task_member(std::string_view task_id) {
 io::Task<std::vector<protocol::InputResponse>> LegacyCall::ask_all(std::vector<protocol::Ask> asks) {
   for (const protocol::Ask& ask : asks)
     if (protocol::missing_capability(ask.request, client()))
-      co_return fail(unavailable(fmt::format("the client does not support {}", protocol::method_of(ask.request))));
+      co_return fail(
+          unavailable(fmt::format("the client does not support {}", protocol::method_of(ask.request))));
   OpenAsks open(*session_, reply_);
   if (task_) server_.tasks().set_status(*task_, TaskStatus::input_required);
   for (protocol::Ask& ask : asks) {

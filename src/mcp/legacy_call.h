@@ -1,5 +1,5 @@
-// LegacyCall: a call within a session. When its tool asks something, a request of ours goes out on the stream of the
-// call, and the client's answer comes back by whatever way the transport has.
+// LegacyCall: a call within a session. When its tool asks something, a request of ours goes out on the stream
+// of the call, and the client's answer comes back by whatever way the transport has.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ namespace relay::mcp {
 
 class LegacyCall final : public Call {
  public:
-  LegacyCall(Server& server, std::shared_ptr<Session> session, protocol::Request request, std::shared_ptr<Reply> reply)
+  LegacyCall(Server& server, std::shared_ptr<Session> session, protocol::Request request,
+             std::shared_ptr<Reply> reply)
       : Call(server, std::move(request), std::move(reply)), session_(std::move(session)) {}
 
   [[nodiscard]] const authority::Caller& caller() const override { return session_->caller; }
@@ -27,7 +28,9 @@ class LegacyCall final : public Call {
   [[nodiscard]] const std::shared_ptr<Reply>& reply() const { return reply_; }
 
  protected:
-  [[nodiscard]] std::string write_result(const Outcome& outcome) const override { return write_legacy_result(outcome); }
+  [[nodiscard]] std::string write_result(const Outcome& outcome) const override {
+    return write_legacy_result(outcome);
+  }
   [[nodiscard]] std::string write_created_task(const TaskRecord& task) const override;
   [[nodiscard]] bool may_become_task() const override { return false; }  // the client says so in its request
   [[nodiscard]] int status_of(const protocol::RpcError&) const override { return 200; }

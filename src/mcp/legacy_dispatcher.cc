@@ -19,16 +19,19 @@ std::unexpected<RpcError> refuse(int number, std::string message) {
 }
 
 void answer(Reply& reply, const protocol::Id& id, const std::expected<std::string, RpcError>& answered) {
-  reply.finish({answered ? protocol::write_result(id, *answered) : protocol::write_error(id, answered.error()), 200});
+  reply.finish(
+      {answered ? protocol::write_result(id, *answered) : protocol::write_error(id, answered.error()), 200});
 }
 
 io::Task<Outcome> subscribe(Call& call) {
   auto& session = static_cast<LegacyCall&>(call).session();
   const auto uri = json::find_string(call.params(), "uri");
-  if (!uri || uri->empty() || uri->size() > limits::kUriBytes) co_return fail(invalid("params.uri must be a URI"));
+  if (!uri || uri->empty() || uri->size() > limits::kUriBytes)
+    co_return fail(invalid("params.uri must be a URI"));
   if (session.subscriptions.contains(*uri)) co_return Outcome{};
   if (session.subscriptions.size() >= limits::kSubscriptionsPerClient)
-    co_return fail(busy(fmt::format("a session has at most {} subscriptions", limits::kSubscriptionsPerClient)));
+    co_return fail(
+        busy(fmt::format("a session has at most {} subscriptions", limits::kSubscriptionsPerClient)));
   const std::string wanted(*uri);
   session.subscriptions.insert(wanted);
   auto watched = co_await call.server().subscriptions().watch(call.caller(), wanted);
@@ -41,7 +44,8 @@ io::Task<Outcome> subscribe(Call& call) {
 io::Task<Outcome> task_result(Call& call) {
   auto& legacy = static_cast<LegacyCall&>(call);
   const auto id = json::find_string(call.params(), "taskId");
-  const auto task = id ? call.server().tasks().find(*id, call.caller().principal, protocol::Era::legacy) : nullptr;
+  const auto task =
+      id ? call.server().tasks().find(*id, call.caller().principal, protocol::Era::legacy) : nullptr;
   if (!task) co_return fail(call.refuse({code::kInvalidParams, "there is no such task", {}}));
   task->asking = legacy.reply();
   for (std::string& question : std::exchange(task->unsent, {})) legacy.reply()->send(std::move(question));
@@ -62,11 +66,13 @@ std::optional<std::chrono::milliseconds> ttl_of(const json::object& task) {
 }  // namespace
 
 void release(Server& server, Session& session) {
-  for (const std::string& uri : std::exchange(session.subscriptions, {})) server.subscriptions().unwatch(session.caller, uri);
+  for (const std::string& uri : std::exchange(session.subscriptions, {}))
+    server.subscriptions().unwatch(session.caller, uri);
   server.backend().session_ended(session.caller);
 }
 
-std::expected<std::string, RpcError> LegacyDispatcher::initialize(Session& session, const protocol::Request& request) {
+std::expected<std::string, RpcError> LegacyDispatcher::initialize(Session& session,
+                                                                  const protocol::Request& request) {
   const auto version = json::find_string(request.params, "protocolVersion");
   const json::object* capabilities = json::find_object(request.params, "capabilities");
   const json::object* info = json::find_object(request.params, "clientInfo");
@@ -91,19 +97,21 @@ std::expected<std::string, RpcError> LegacyDispatcher::initialize(Session& sessi
 void LegacyDispatcher::handle(const std::shared_ptr<Session>& session, protocol::Request request,
                               std::shared_ptr<Reply> reply) {
   switch (session->in_flight->add(request.id, reply)) {
-    case InFlight::Admission::admitted:
-      break;
+    case InFlight::Admission::admitted: break;
     case InFlight::Admission::duplicate:
-      return answer(*reply, request.id, refuse(code::kInvalidRequest, "a request with this id is still running"));
+      return answer(*reply, request.id,
+                    refuse(code::kInvalidRequest, "a request with this id is still running"));
     case InFlight::Admission::too_many:
-      return answer(*reply, request.id, std::unexpected(protocol::to_rpc_error(busy("too many requests at once"))));
+      return answer(*reply, request.id,
+                    std::unexpected(protocol::to_rpc_error(busy("too many requests at once"))));
   }
   reply->track(session->in_flight, request.id.text());
   if (request.method == "tools/call") return call_tool(session, std::move(request), std::move(reply));
   if (const auto answered = answer_at_once(*session, request)) return answer(*reply, request.id, *answered);
   Operation operation = find_operation(request.method);
   if (request.method == "resources/subscribe") operation = subscribe;
-  if (request.method == "tasks/result" && session->revision >= protocol::Revision::v2025_11_25) operation = task_result;
+  if (request.method == "tasks/result" && session->revision >= protocol::Revision::v2025_11_25)
+    operation = task_result;
   if (!operation)
     return answer(*reply, request.id, refuse(code::kMethodNotFound, "Method not found: " + request.method));
   start(std::make_shared<LegacyCall>(server_, session, std::move(request), std::move(reply)), operation);
@@ -119,7 +127,8 @@ void LegacyDispatcher::call_tool(const std::shared_ptr<Session>& session, protoc
   if (task && support == protocol::TaskSupport::forbidden)
     return answer(*reply, request.id, refuse(code::kMethodNotFound, "this tool cannot be called as a task"));
   if (knows_tasks && !task && support == protocol::TaskSupport::required)
-    return answer(*reply, request.id, refuse(code::kMethodNotFound, "this tool can only be called as a task"));
+    return answer(*reply, request.id,
+                  refuse(code::kMethodNotFound, "this tool can only be called as a task"));
   const auto ttl = task ? ttl_of(*task) : std::nullopt;
   const protocol::Id id = request.id;
   auto call = std::make_shared<LegacyCall>(server_, session, std::move(request), reply);
@@ -130,13 +139,15 @@ void LegacyDispatcher::call_tool(const std::shared_ptr<Session>& session, protoc
   start(std::move(call), find_operation("tools/call"));
 }
 
-std::optional<LegacyDispatcher::Answered> LegacyDispatcher::answer_at_once(Session& session, const protocol::Request& request) {
+std::optional<LegacyDispatcher::Answered> LegacyDispatcher::answer_at_once(Session& session,
+                                                                           const protocol::Request& request) {
   const std::string_view method = request.method;
   if (method == "ping") return "{}";
   if (method == "initialize") return refuse(code::kInvalidRequest, "the session is initialized already");
   if (method == "logging/setLevel") return set_level(session, request);
   if (method == "resources/unsubscribe") return unsubscribe(session, request);
-  if (session.revision < protocol::Revision::v2025_11_25 || !server_.backend().identity().capabilities.tasks) return {};
+  if (session.revision < protocol::Revision::v2025_11_25 || !server_.backend().identity().capabilities.tasks)
+    return {};
   if (method == "tasks/get") return get_task(session, request);
   if (method == "tasks/list") return list_tasks(session);
   if (method == "tasks/cancel") return cancel_task(session, request);
@@ -196,7 +207,8 @@ void LegacyDispatcher::notify(Session& session, const protocol::Notification& no
   } else if (notification.method == "notifications/cancelled") {
     const json::value* id = json::find(notification.params, "requestId");
     if (!id || !(id->is_string() || id->is_int64() || id->is_uint64())) return;
-    if (const auto reply = session.in_flight->find(protocol::Id::from_text(json::write(*id)))) reply->abandon();
+    if (const auto reply = session.in_flight->find(protocol::Id::from_text(json::write(*id))))
+      reply->abandon();
   }
 }
 

@@ -17,9 +17,11 @@ class LegacyDispatcher {
   explicit LegacyDispatcher(Server& server) : server_(server) {}
 
   /// The result of `initialize`; fills in what the session has to know about its client.
-  std::expected<std::string, protocol::RpcError> initialize(Session& session, const protocol::Request& request);
+  std::expected<std::string, protocol::RpcError> initialize(Session& session,
+                                                            const protocol::Request& request);
   /// Answers at once or later, through the reply.
-  void handle(const std::shared_ptr<Session>& session, protocol::Request request, std::shared_ptr<Reply> reply);
+  void handle(const std::shared_ptr<Session>& session, protocol::Request request,
+              std::shared_ptr<Reply> reply);
   void notify(Session& session, const protocol::Notification& notification);
 
  private:
@@ -31,7 +33,8 @@ class LegacyDispatcher {
   Answered cancel_task(Session& session, const protocol::Request& request);
   std::shared_ptr<TaskRecord> find_task(Session& session, const protocol::Request& request);
   std::optional<Answered> answer_at_once(Session& session, const protocol::Request& request);
-  void call_tool(const std::shared_ptr<Session>& session, protocol::Request request, std::shared_ptr<Reply> reply);
+  void call_tool(const std::shared_ptr<Session>& session, protocol::Request request,
+                 std::shared_ptr<Reply> reply);
 
   Server& server_;
 };

@@ -15,15 +15,16 @@ class LegacyTest : public ServerTest {
       RELAY_CO_TRY(const auto answers, co_await context.ask_all(std::move(asks)));
       co_return protocol::ToolResult::text(std::get<protocol::RootsResult>(answers[0]).roots.at(0).uri);
     });
-    add("late", R"({"type":"object"})", [this](Context& context, json::object) -> io::Task<protocol::ToolResult> {
-      late_ = &context;
-      RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::hours(1)));
-      co_return protocol::ToolResult::text("never");
-    });
+    add("late", R"({"type":"object"})",
+        [this](Context& context, json::object) -> io::Task<protocol::ToolResult> {
+          late_ = &context;
+          RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::hours(1)));
+          co_return protocol::ToolResult::text("never");
+        });
   }
   static protocol::Response response(const json::value& asked, std::string result) {
-    return std::get<protocol::Response>(
-        *protocol::parse_message(R"({"jsonrpc":"2.0","id":)" + json::write(asked.at("id")) + R"(,"result":)" + result + "}"));
+    return std::get<protocol::Response>(*protocol::parse_message(
+        R"({"jsonrpc":"2.0","id":)" + json::write(asked.at("id")) + R"(,"result":)" + result + "}"));
   }
   Context* late_ = nullptr;
 };
@@ -71,7 +72,8 @@ TEST_F(LegacyTest, CancellationEndsTheCallWithoutAnAnswer) {
 
 TEST_F(LegacyTest, ProgressAfterTheEndIsDropped) {
   const auto session = open_session();
-  const auto reply = send_legacy(session, "5", "tools/call", R"({"name":"late","_meta":{"progressToken":"p"}})");
+  const auto reply =
+      send_legacy(session, "5", "tools/call", R"({"name":"late","_meta":{"progressToken":"p"}})");
   late_->progress(1);
   late_->progress(1);
   late_->progress(0.5);
@@ -123,7 +125,8 @@ TEST_F(LegacyTest, TooManySessionsEndTheLeastUsedOne) {
 
 TEST_F(LegacyTest, InitializeWantsItsParameters) {
   Session session(loop_.get_executor(), {}, std::make_shared<RecordingReply>());
-  for (const char* params : {"{}", R"({"protocolVersion":7,"capabilities":{},"clientInfo":{}})", R"({"protocolVersion":"x","capabilities":[],"clientInfo":{}})"})
+  for (const char* params : {"{}", R"({"protocolVersion":7,"capabilities":{},"clientInfo":{}})",
+                             R"({"protocolVersion":"x","capabilities":[],"clientInfo":{}})"})
     EXPECT_FALSE(legacy_.initialize(session, request("1", "initialize", params))) << params;
 }
 

@@ -63,7 +63,8 @@ void MessageStream::append(std::string message) {
   entries_.push_back({++last_number_, std::move(message)});
   std::size_t dropped = 0;
   // The newest entry stays, however large: it may be the answer.
-  while (entries_.size() - dropped > 1 && (entries_.size() - dropped > limits::kReplayEvents || bytes_ > limits::kReplayBytes))
+  while (entries_.size() - dropped > 1 &&
+         (entries_.size() - dropped > limits::kReplayEvents || bytes_ > limits::kReplayBytes))
     bytes_ -= entries_[dropped++].text.size();
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(dropped));
 }

@@ -1,9 +1,9 @@
-// MessageStream: the messages of one HTTP reply, kept until they are sent, and a while longer where a client may come
-// back for them (Last-Event-ID).
+// MessageStream: the messages of one HTTP reply, kept until they are sent, and a while longer where a client
+// may come back for them (Last-Event-ID).
 //
-// One coroutine writes them out at a time; a second one that attaches takes over and the first one ends. The buffer
-// is bounded: what is oldest goes first, whether it was read or not. So a client that does not read loses progress,
-// not our memory.
+// One coroutine writes them out at a time; a second one that attaches takes over and the first one ends. The
+// buffer is bounded: what is oldest goes first, whether it was read or not. So a client that does not read
+// loses progress, not our memory.
 #pragma once
 
 #include <cstdint>

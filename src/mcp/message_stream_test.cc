@@ -1,7 +1,7 @@
 #include "mcp/message_stream.h"
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "mcp/catalogue.h"
 #include "mcp/outcome.h"
@@ -66,14 +66,18 @@ TEST(EventIds, RoundTripAndRefuse) {
   ASSERT_TRUE(id);
   EXPECT_EQ(id->stream, 7u);
   EXPECT_EQ(id->number, 12u);
-  for (const char* text : {"", "7", "7-", "-7", "7-x", "a-1", "99999999999999999999999-1", "1-1-1"}) EXPECT_FALSE(find_event_id(text)) << text;
+  for (const char* text : {"", "7", "7-", "-7", "7-x", "a-1", "99999999999999999999999-1", "1-1-1"})
+    EXPECT_FALSE(find_event_id(text)) << text;
 }
 
 TEST(Outcome, RawResultsKeepTheirBytes) {
-  const Outcome outcome = outcome_of_raw(R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"a":1.0},"ttlMs":5})", protocol::kLatestLegacy);
+  const Outcome outcome =
+      outcome_of_raw(R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"a":1.0},"ttlMs":5})",
+                     protocol::kLatestLegacy);
   EXPECT_EQ(write_legacy_result(outcome), R"({"content":[{"n":1.50}],"_meta":{"a":1.0}})");
-  EXPECT_EQ(write_modern_result(outcome, R"({"name":"r"})"),
-            R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"r"},"a":1.0}})");
+  EXPECT_EQ(
+      write_modern_result(outcome, R"({"name":"r"})"),
+      R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"r"},"a":1.0}})");
   EXPECT_EQ(write_legacy_result(outcome_of_raw("{}", protocol::kLatestLegacy)), "{}");
 }
 

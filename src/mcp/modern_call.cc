@@ -33,7 +33,9 @@ json::object original_params(const protocol::Request& request) {
 
 ModernCall::ModernCall(Server& server, authority::Caller caller, protocol::ModernEnvelope envelope,
                        protocol::Request request, std::shared_ptr<Reply> reply)
-    : Call(server, std::move(request), std::move(reply)), caller_(std::move(caller)), envelope_(std::move(envelope)) {}
+    : Call(server, std::move(request), std::move(reply)),
+      caller_(std::move(caller)),
+      envelope_(std::move(envelope)) {}
 
 io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_all(std::vector<protocol::Ask> asks) {
   if (asks.empty()) co_return std::vector<protocol::InputResponse>{};
@@ -55,17 +57,20 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_round(std::vec
   const std::shared_ptr<Round> round = round_ = std::make_shared<Round>(executor(), std::move(asks));
   const CloseRound close{round_};
   // Answers that came with the first request, before anything was asked.
-  if (const json::object* offered = rounds_ == 1 ? json::find_object(params(), "inputResponses") : nullptr) round->take(*offered);
+  if (const json::object* offered = rounds_ == 1 ? json::find_object(params(), "inputResponses") : nullptr)
+    round->take(*offered);
   if (round->is_complete()) co_return round->take_answers();
   RELAY_CO_CHECK(park());
   const Unpark unpark{server_.parked(), parked_id_};
   send_input_required();
-  RELAY_CO_CHECK(co_await io::with_timeout(round->done().wait(), server_.options().parked_for, "nobody answered in time"));
+  RELAY_CO_CHECK(co_await io::with_timeout(round->done().wait(), server_.options().parked_for,
+                                           "nobody answered in time"));
   co_return round->take_answers();
 }
 
 io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_task(std::vector<protocol::Ask> asks) {
-  const std::shared_ptr<Round> round = task_->round = round_ = std::make_shared<Round>(executor(), std::move(asks));
+  const std::shared_ptr<Round> round = task_->round = round_ =
+      std::make_shared<Round>(executor(), std::move(asks));
   const CloseRound close{round_};
   const CloseRound close_task{task_->round};
   server_.tasks().set_status(*task_, TaskStatus::input_required);
@@ -82,8 +87,10 @@ Result<void> ModernCall::park() {
 
 void ModernCall::send_input_required() {
   if (!reply_) return;
-  const protocol::RequestState state{parked_id_, rounds_, server_.clock().wall() + server_.options().parked_for};
-  const protocol::StateBinding binding{caller_.principal, protocol::digest_request(request_.method, original_params(request_))};
+  const protocol::RequestState state{parked_id_, rounds_,
+                                     server_.clock().wall() + server_.options().parked_for};
+  const protocol::StateBinding binding{caller_.principal,
+                                       protocol::digest_request(request_.method, original_params(request_))};
   std::string result;
   protocol::ObjectWriter writer(result);
   writer.raw("resultType", "\"input_required\"");
@@ -100,7 +107,8 @@ bool ModernCall::resume(int round, const protocol::Request& retry, protocol::Mod
   if (!round_ || round != rounds_ || reply_) return false;
   envelope_ = std::move(envelope);
   attach(std::move(reply), retry.id, retry.meta());
-  if (const json::object* responses = json::find_object(retry.params, "inputResponses")) round_->take(*responses);
+  if (const json::object* responses = json::find_object(retry.params, "inputResponses"))
+    round_->take(*responses);
   if (!round_->is_complete()) send_input_required();
   return true;
 }

@@ -14,8 +14,8 @@ namespace relay::mcp {
 
 class ModernCall final : public Call {
  public:
-  ModernCall(Server& server, authority::Caller caller, protocol::ModernEnvelope envelope, protocol::Request request,
-             std::shared_ptr<Reply> reply);
+  ModernCall(Server& server, authority::Caller caller, protocol::ModernEnvelope envelope,
+             protocol::Request request, std::shared_ptr<Reply> reply);
 
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestModern; }
@@ -24,7 +24,8 @@ class ModernCall final : public Call {
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
 
   /// The client came back: `round` is the one its state names. False when that round is over.
-  bool resume(int round, const protocol::Request& retry, protocol::ModernEnvelope envelope, std::shared_ptr<Reply> reply);
+  bool resume(int round, const protocol::Request& retry, protocol::ModernEnvelope envelope,
+              std::shared_ptr<Reply> reply);
 
  protected:
   [[nodiscard]] std::string write_result(const Outcome& outcome) const override;

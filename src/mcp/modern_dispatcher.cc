@@ -35,12 +35,14 @@ std::optional<RpcError> check_version(const protocol::Request& request, std::str
   if (headers)
     if (auto wrong = protocol::check_standard_headers(request, version, *headers)) return wrong;
   const auto revision = protocol::find_revision(version);
-  if (!revision || protocol::era_of(*revision) == protocol::Era::legacy) return protocol::unsupported_version(version);
+  if (!revision || protocol::era_of(*revision) == protocol::Era::legacy)
+    return protocol::unsupported_version(version);
   return std::nullopt;
 }
 
 RpcError tasks_missing() {
-  return protocol::missing_capability_error({{"extensions", json::object{{protocol::kTasksExtension, json::object{}}}}});
+  return protocol::missing_capability_error(
+      {{"extensions", json::object{{protocol::kTasksExtension, json::object{}}}}});
 }
 
 io::Task<void> open_listener(Server& server, std::shared_ptr<Listener> listener) {
@@ -52,11 +54,13 @@ io::Task<void> open_listener(Server& server, std::shared_ptr<Listener> listener)
   }
   listener->filter.uris = std::move(honoured);
   if (listener->reply->finished()) {
-    for (const std::string& uri : listener->filter.uris) server.subscriptions().unwatch(listener->caller, uri);
+    for (const std::string& uri : listener->filter.uris)
+      server.subscriptions().unwatch(listener->caller, uri);
     co_return Result<void>{};
   }
   if (const auto added = server.subscriptions().add(listener); !added) {
-    for (const std::string& uri : listener->filter.uris) server.subscriptions().unwatch(listener->caller, uri);
+    for (const std::string& uri : listener->filter.uris)
+      server.subscriptions().unwatch(listener->caller, uri);
     refuse(*listener->reply, listener->id, protocol::to_rpc_error(added.error()), 200);
     co_return Result<void>{};
   }
@@ -71,11 +75,12 @@ io::Task<void> open_listener(Server& server, std::shared_ptr<Listener> listener)
 
 }  // namespace
 
-void ModernDispatcher::handle(authority::Caller caller, protocol::Request request, std::shared_ptr<Reply> reply,
-                              const protocol::FindHeader* headers) {
+void ModernDispatcher::handle(authority::Caller caller, protocol::Request request,
+                              std::shared_ptr<Reply> reply, const protocol::FindHeader* headers) {
   auto envelope = protocol::parse_envelope(request.params);
   if (!envelope) return refuse(*reply, request.id, envelope.error(), 400);
-  if (const auto wrong = check_version(request, envelope->version, headers)) return refuse(*reply, request.id, *wrong, 400);
+  if (const auto wrong = check_version(request, envelope->version, headers))
+    return refuse(*reply, request.id, *wrong, 400);
   caller.client_name = envelope->info.name;
   caller.client_version = envelope->info.version;
   Incoming incoming{std::move(caller), *std::move(envelope), std::move(request), std::move(reply)};
@@ -83,7 +88,8 @@ void ModernDispatcher::handle(authority::Caller caller, protocol::Request reques
   if (method == "server/discover")
     return incoming.reply->finish({protocol::write_result(incoming.request.id, discover()), 200});
   if (method == "subscriptions/listen") return listen(std::move(incoming));
-  if (is_task_method(method) && server_.backend().identity().capabilities.tasks) return handle_task(std::move(incoming));
+  if (is_task_method(method) && server_.backend().identity().capabilities.tasks)
+    return handle_task(std::move(incoming));
   return call(std::move(incoming), headers);
 }
 
@@ -105,7 +111,8 @@ std::string ModernDispatcher::discover() const {
 
 void ModernDispatcher::listen(Incoming incoming) {
   auto filter = parse_listen_filter(incoming.request.params);
-  if (!filter) return refuse(*incoming.reply, incoming.request.id, protocol::to_rpc_error(filter.error()), 400);
+  if (!filter)
+    return refuse(*incoming.reply, incoming.request.id, protocol::to_rpc_error(filter.error()), 400);
   if (!filter->tasks.empty() && !incoming.envelope.client.tasks)
     return refuse(*incoming.reply, incoming.request.id, tasks_missing(), 400);
   const auto& capabilities = server_.backend().identity().capabilities;
@@ -117,55 +124,66 @@ void ModernDispatcher::listen(Incoming incoming) {
   std::erase_if(filter->tasks, [&](const std::string& id) {
     return server_.tasks().find(id, incoming.caller.principal, protocol::Era::modern) == nullptr;
   });
-  auto listener = std::make_shared<Listener>(std::move(incoming.request.id), std::move(incoming.caller), *std::move(filter),
-                                             std::move(incoming.reply));
+  auto listener = std::make_shared<Listener>(std::move(incoming.request.id), std::move(incoming.caller),
+                                             *std::move(filter), std::move(incoming.reply));
   io::spawn(server_.executor(), open_listener(server_, std::move(listener)), "listen");
 }
 
 std::optional<RpcError> ModernDispatcher::check_tool(Incoming& incoming, const protocol::Tool& tool,
                                                      const protocol::FindHeader* headers) const {
-  if (tool.task_support == protocol::TaskSupport::required && !incoming.envelope.client.tasks) return tasks_missing();
+  if (tool.task_support == protocol::TaskSupport::required && !incoming.envelope.client.tasks)
+    return tasks_missing();
   // Most schemas have no such annotation; looking at the text is cheaper than walking the tree.
-  if (!headers || tool.input_schema.text().find("x-mcp-header") == std::string_view::npos) return std::nullopt;
+  if (!headers || tool.input_schema.text().find("x-mcp-header") == std::string_view::npos)
+    return std::nullopt;
   const auto params = protocol::parse_header_params(tool.input_schema.value());
   static const json::object kNone;
   const json::object* arguments = json::find_object(incoming.request.params, "arguments");
-  return params ? protocol::check_param_headers(arguments ? *arguments : kNone, *params, *headers) : std::nullopt;
+  return params ? protocol::check_param_headers(arguments ? *arguments : kNone, *params, *headers)
+                : std::nullopt;
 }
 
 void ModernDispatcher::call(Incoming incoming, const protocol::FindHeader* headers) {
   const protocol::Id id = incoming.request.id;
   const std::shared_ptr<Reply> reply = incoming.reply;
   const Operation operation = find_operation(incoming.request.method);
-  if (!operation) return refuse(*reply, id, code::kMethodNotFound, "Method not found: " + incoming.request.method, 404);
+  if (!operation)
+    return refuse(*reply, id, code::kMethodNotFound, "Method not found: " + incoming.request.method, 404);
   std::shared_ptr<const protocol::Tool> tool;
-  if (const auto name = json::find_string(incoming.request.params, "name"); name && incoming.request.method == "tools/call")
+  if (const auto name = json::find_string(incoming.request.params, "name");
+      name && incoming.request.method == "tools/call")
     tool = server_.backend().find_tool(incoming.caller, *name);
   if (tool)
     if (const auto wrong = check_tool(incoming, *tool, headers)) return refuse(*reply, id, *wrong, 400);
   if (may_ask(incoming.request.method)) {
-    if (const json::value* responses = json::find(incoming.request.params, "inputResponses"); responses && !responses->is_object())
+    if (const json::value* responses = json::find(incoming.request.params, "inputResponses");
+        responses && !responses->is_object())
       return refuse(*reply, id, code::kInvalidParams, "params.inputResponses must be an object", 200);
     if (const json::value* state = json::find(incoming.request.params, "requestState")) {
-      if (!state->is_string()) return refuse(*reply, id, code::kInvalidParams, "params.requestState must be a string", 200);
+      if (!state->is_string())
+        return refuse(*reply, id, code::kInvalidParams, "params.requestState must be a string", 200);
       const std::string text(json::view(state->get_string()));
       return resume(std::move(incoming), text);
     }
   }
-  auto started = std::make_shared<ModernCall>(server_, std::move(incoming.caller), std::move(incoming.envelope),
-                                              std::move(incoming.request), std::move(incoming.reply));
+  auto started =
+      std::make_shared<ModernCall>(server_, std::move(incoming.caller), std::move(incoming.envelope),
+                                   std::move(incoming.request), std::move(incoming.reply));
   started->tool = std::move(tool);
   if (started->tool && started->tool->task_start == protocol::TaskStart::at_once) started->become_task();
   start(std::move(started), operation);
 }
 
 void ModernDispatcher::resume(Incoming incoming, std::string_view text) {
-  const protocol::StateBinding binding{incoming.caller.principal,
-                                       protocol::digest_request(incoming.request.method, incoming.request.params)};
-  const auto state = protocol::verify_request_state(server_.state_key(), text, binding, server_.clock().wall());
-  if (!state) return refuse(*incoming.reply, incoming.request.id, code::kInvalidParams, state.error().message, 200);
+  const protocol::StateBinding binding{
+      incoming.caller.principal, protocol::digest_request(incoming.request.method, incoming.request.params)};
+  const auto state =
+      protocol::verify_request_state(server_.state_key(), text, binding, server_.clock().wall());
+  if (!state)
+    return refuse(*incoming.reply, incoming.request.id, code::kInvalidParams, state.error().message, 200);
   const auto parked = server_.parked().find(state->call);
-  if (!parked || !parked->resume(state->round, incoming.request, std::move(incoming.envelope), incoming.reply))
+  if (!parked ||
+      !parked->resume(state->round, incoming.request, std::move(incoming.envelope), incoming.reply))
     refuse(*incoming.reply, incoming.request.id, code::kInvalidParams,
            "this request is not waiting for answers any more: start it again", 200);
 }
@@ -175,7 +193,8 @@ void ModernDispatcher::handle_task(Incoming incoming) {
   const protocol::Id& id = incoming.request.id;
   if (!incoming.envelope.client.tasks) return refuse(reply, id, tasks_missing(), 400);
   const auto name = json::find_string(incoming.request.params, "taskId");
-  const auto task = name ? server_.tasks().find(*name, incoming.caller.principal, protocol::Era::modern) : nullptr;
+  const auto task =
+      name ? server_.tasks().find(*name, incoming.caller.principal, protocol::Era::modern) : nullptr;
   if (!task) return refuse(reply, id, code::kInvalidParams, "there is no such task", 200);
   Outcome outcome;
   if (incoming.request.method == "tasks/get") {
@@ -184,7 +203,8 @@ void ModernDispatcher::handle_task(Incoming incoming) {
     server_.tasks().cancel(*task);
   } else {
     const json::object* responses = json::find_object(incoming.request.params, "inputResponses");
-    if (!responses) return refuse(reply, id, code::kInvalidParams, "params.inputResponses must be an object", 200);
+    if (!responses)
+      return refuse(reply, id, code::kInvalidParams, "params.inputResponses must be an object", 200);
     if (task->round) task->round->take(*responses);
   }
   reply.finish({protocol::write_result(id, write_modern_result(outcome, server_.server_info())), 200});

@@ -1,5 +1,5 @@
-// The modern era above any transport. Each request stands alone: its envelope says who asks, in which revision, and
-// what the client can do.
+// The modern era above any transport. Each request stands alone: its envelope says who asks, in which
+// revision, and what the client can do.
 #pragma once
 
 #include <memory>

@@ -25,8 +25,10 @@ class ModernTest : public ServerTest {
       co_return protocol::ToolResult::text("never");
     });
   }
-  std::shared_ptr<RecordingReply> ask(std::string members = R"("name":"ask","arguments":{})", std::string principal = "alice") {
-    return send_modern("tools/call", modern_params(std::move(members), R"({"elicitation":{}})"), std::move(principal));
+  std::shared_ptr<RecordingReply> ask(std::string members = R"("name":"ask","arguments":{})",
+                                      std::string principal = "alice") {
+    return send_modern("tools/call", modern_params(std::move(members), R"({"elicitation":{}})"),
+                       std::move(principal));
   }
   static std::string retry_members(const RecordingReply& asked, std::string answer) {
     return R"("name":"ask","arguments":{},"inputResponses":{"count":)" + answer + R"(},"requestState":)" +
@@ -39,7 +41,9 @@ TEST_F(ModernTest, CallIsAnsweredWithinTheRequest) {
   auto reply = std::make_shared<RecordingReply>();
   bool answered_at_once = false;
   io::asio::post(loop_, [&] {
-    modern_.handle({}, request("7", "tools/call", modern_params(R"("name":"echo","arguments":{"message":"hi"})")), reply, nullptr);
+    modern_.handle({},
+                   request("7", "tools/call", modern_params(R"("name":"echo","arguments":{"message":"hi"})")),
+                   reply, nullptr);
     answered_at_once = reply->answer.has_value();
   });
   poll();
@@ -54,7 +58,9 @@ TEST_F(ModernTest, UnknownMethodAndToolAndVersion) {
   EXPECT_EQ(error_code(*method), -32601);
   EXPECT_EQ(method->status, 404);
   EXPECT_EQ(error_code(*send_modern("tools/call", modern_params(R"("name":"none")"))), -32602);
-  const auto version = send_modern("tools/list", R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}})");
+  const auto version = send_modern(
+      "tools/list",
+      R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}})");
   EXPECT_EQ(error_code(*version), -32022);
   EXPECT_EQ(version->status, 400);
 }
@@ -95,7 +101,8 @@ TEST_F(ModernTest, OnlyDeclaredCapabilitiesAreAskedFor) {
   const auto reply = send_modern("tools/call", modern_params(R"("name":"ask","arguments":{})"));
   EXPECT_EQ(error_code(*reply), -32021);
   EXPECT_EQ(reply->status, 400);
-  EXPECT_TRUE(reply->answer->at("error").at("data").at("requiredCapabilities").as_object().contains("elicitation"));
+  EXPECT_TRUE(
+      reply->answer->at("error").at("data").at("requiredCapabilities").as_object().contains("elicitation"));
 }
 
 TEST_F(ModernTest, ParkedCallsAreBounded) {
@@ -117,8 +124,10 @@ TEST_F(ModernTest, AnAbandonedReplyCancelsItsCall) {
 }
 
 TEST_F(ModernTest, ListenersHearWhatTheyAskedFor) {
-  const auto tools = send_modern("subscriptions/listen", modern_params(R"("notifications":{"toolsListChanged":true})"));
-  const auto prompts = send_modern("subscriptions/listen", modern_params(R"("notifications":{"promptsListChanged":true})"));
+  const auto tools =
+      send_modern("subscriptions/listen", modern_params(R"("notifications":{"toolsListChanged":true})"));
+  const auto prompts =
+      send_modern("subscriptions/listen", modern_params(R"("notifications":{"promptsListChanged":true})"));
   ASSERT_EQ(tools->sent.size(), 1u);
   EXPECT_EQ(tools->sent[0].at("method").as_string(), "notifications/subscriptions/acknowledged");
   for (int i = 0; i < 5; ++i) catalogue_.report_tools_changed();
@@ -134,7 +143,8 @@ TEST_F(ModernTest, ListenersHearWhatTheyAskedFor) {
 TEST_F(ModernTest, WatchesAreCountedAcrossEras) {
   const auto session = open_session();
   send_legacy(session, "1", "resources/subscribe", R"({"uri":"a:b"})");
-  const auto listener = send_modern("subscriptions/listen", modern_params(R"("notifications":{"resourceSubscriptions":["a:b"]})"));
+  const auto listener = send_modern("subscriptions/listen",
+                                    modern_params(R"("notifications":{"resourceSubscriptions":["a:b"]})"));
   EXPECT_EQ(server_.subscriptions().watched(), 1u);
   listener->abandon();
   EXPECT_EQ(server_.subscriptions().watched(), 1u);
@@ -143,8 +153,11 @@ TEST_F(ModernTest, WatchesAreCountedAcrossEras) {
 }
 
 TEST_F(ModernTest, TasksBelongToTheirPrincipal) {
-  add("work", R"({"type":"object"})",
-      [](Context&, json::object) -> io::Task<protocol::ToolResult> { co_return protocol::ToolResult::text("worked"); },
+  add(
+      "work", R"({"type":"object"})",
+      [](Context&, json::object) -> io::Task<protocol::ToolResult> {
+        co_return protocol::ToolResult::text("worked");
+      },
       protocol::TaskSupport::required);
   const std::string can = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
   EXPECT_EQ(error_code(*send_modern("tools/call", modern_params(R"("name":"work")"))), -32021);
@@ -162,7 +175,8 @@ TEST_F(ModernTest, TasksBelongToTheirPrincipal) {
 
 TEST_F(ModernTest, PagesAreCutAndCursorsHold) {
   for (int i = 0; i < 150; ++i)
-    add("t" + std::to_string(i), R"({"type":"object"})", [](Context&, json::object) -> io::Task<protocol::ToolResult> { co_return protocol::ToolResult{}; });
+    add("t" + std::to_string(i), R"({"type":"object"})",
+        [](Context&, json::object) -> io::Task<protocol::ToolResult> { co_return protocol::ToolResult{}; });
   const auto first = send_modern("tools/list", modern_params(""));
   EXPECT_EQ(first->answer->at("result").at("tools").as_array().size(), limits::kPageItems);
   const std::string cursor = R"("cursor":)" + json::write(first->answer->at("result").at("nextCursor"));

@@ -1,4 +1,5 @@
-// The methods that a backend answers, each a small coroutine: parameters in, members of a result out. No era here.
+// The methods that a backend answers, each a small coroutine: parameters in, members of a result out. No era
+// here.
 #include <algorithm>
 #include <array>
 
@@ -46,10 +47,12 @@ Result<std::size_t> offset_of(Call& call, std::string_view list) {
 }
 
 template <class T>
-Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_view list, std::string_view member) {
+Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_view list,
+                           std::string_view member) {
   RELAY_TRY(const std::size_t offset, offset_of(call, list));
   const auto& items = *listing.items;
-  if (offset > items.size()) return fail(invalid("the cursor is beyond the end of the list: start again without it"));
+  if (offset > items.size())
+    return fail(invalid("the cursor is beyond the end of the list: start again without it"));
   const std::size_t count = std::min(items.size() - offset, limits::kPageItems);
   Outcome outcome;
   outcome.caching = listing.caching;
@@ -62,7 +65,8 @@ Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_vi
   outcome.members += ']';
   if (offset + count < items.size()) {
     outcome.members += R"(,"nextCursor":)";
-    json::append_quoted(outcome.members, protocol::make_cursor(call.server().state_key(), list, offset + count));
+    json::append_quoted(outcome.members,
+                        protocol::make_cursor(call.server().state_key(), list, offset + count));
   }
   return outcome;
 }

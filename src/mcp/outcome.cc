@@ -54,7 +54,8 @@ std::string write_modern_result(const Outcome& outcome, std::string_view server_
   writer.members(outcome.members);
   if (outcome.caching) {
     writer.number("ttlMs", static_cast<std::int64_t>(outcome.caching->ttl.count()));
-    writer.raw("cacheScope", outcome.caching->scope == protocol::CacheScope::shared ? "\"public\"" : "\"private\"");
+    writer.raw("cacheScope",
+               outcome.caching->scope == protocol::CacheScope::shared ? "\"public\"" : "\"private\"");
   }
   protocol::ObjectWriter meta(writer.key("_meta"));
   meta.raw("io.modelcontextprotocol/serverInfo", server_info);

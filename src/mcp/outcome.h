@@ -10,8 +10,8 @@
 namespace relay::mcp {
 
 struct Outcome {
-  std::string members;       // of the result object, without its braces and without _meta
-  std::string meta_members;  // of _meta, without its braces
+  std::string members;                       // of the result object, without its braces and without _meta
+  std::string meta_members;                  // of _meta, without its braces
   std::optional<protocol::Caching> caching;  // for the methods whose results a modern client may keep
 };
 

@@ -1,4 +1,5 @@
-// ParkedCalls: modern calls that wait in memory for the client to come back with answers. Bounded; each has a time.
+// ParkedCalls: modern calls that wait in memory for the client to come back with answers. Bounded; each has a
+// time.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,8 @@
 // Reply: where the answer to one request goes, and what is sent before it.
 //
-// Transports implement it: a stream of server-sent events, a line on stdout. The dispatchers and calls only see
-// this. An answer is given once; whatever comes after it is dropped, so "progress after the end" cannot happen.
+// Transports implement it: a stream of server-sent events, a line on stdout. The dispatchers and calls only
+// see this. An answer is given once; whatever comes after it is dropped, so "progress after the end" cannot
+// happen.
 #pragma once
 
 #include <functional>

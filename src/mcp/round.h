@@ -1,7 +1,7 @@
 // Round: questions to the client's side that wait for answers together.
 //
-// In the modern era a round is one `input_required` result, or the open input requests of a task. Answers are taken
-// as they fit; what is missing or of the wrong type stays open and is asked again.
+// In the modern era a round is one `input_required` result, or the open input requests of a task. Answers are
+// taken as they fit; what is missing or of the wrong type stays open and is asked again.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,8 @@ std::string uri_member(std::string_view uri) {
 
 }  // namespace
 
-Server::Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random, ServerOptions options)
+Server::Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random,
+               ServerOptions options)
     : executor_(std::move(executor)),
       backend_(backend),
       clock_(clock),
@@ -51,7 +52,8 @@ Server::Server(io::Executor executor, Backend& backend, const Clock& clock, Rand
       sessions_(std::make_shared<SessionStore>(clock, random, options_.session_idle)),
       parked_(std::make_unique<ParkedCalls>()),
       subscriptions_(std::make_unique<Subscriptions>(backend)),
-      tasks_(std::make_unique<TaskStore>(executor_, clock, random, [this](const TaskRecord& task) { announce_task(task); })) {
+      tasks_(std::make_unique<TaskStore>(executor_, clock, random,
+                                         [this](const TaskRecord& task) { announce_task(task); })) {
   backend_.set_observer(this);
   io::spawn(executor_, sweep(sessions_), "session sweep", sweeping_);
 }
@@ -88,7 +90,8 @@ void Server::announce_later(List list) {
 
 void Server::announce(List list) {
   announcing_[static_cast<std::size_t>(list)] = false;
-  constexpr std::string_view kMethods[] = {"notifications/tools/list_changed", "notifications/prompts/list_changed",
+  constexpr std::string_view kMethods[] = {"notifications/tools/list_changed",
+                                           "notifications/prompts/list_changed",
                                            "notifications/resources/list_changed"};
   const std::string_view method = kMethods[static_cast<std::size_t>(list)];
   sessions_->for_each([&](Session& session) {
@@ -96,12 +99,9 @@ void Server::announce(List list) {
   });
   const auto wants = [list](const ListenFilter& filter) {
     switch (list) {
-      case List::tools:
-        return filter.tools;
-      case List::prompts:
-        return filter.prompts;
-      case List::resources:
-        return filter.resources;
+      case List::tools: return filter.tools;
+      case List::prompts: return filter.prompts;
+      case List::resources: return filter.resources;
     }
     return false;
   };
@@ -112,7 +112,8 @@ void Server::resource_updated(std::string_view uri, std::string_view view) {
   const std::string member = uri_member(uri);
   sessions_->for_each([&](Session& session) {
     if (session.subscriptions.contains(uri) && backend_.view_of(session.caller, uri) == view)
-      session.unsolicited->send(protocol::write_notification("notifications/resources/updated", "{" + member + "}"));
+      session.unsolicited->send(
+          protocol::write_notification("notifications/resources/updated", "{" + member + "}"));
   });
   subscriptions_->notify_updated(uri, view, member);
 }
@@ -133,12 +134,14 @@ void Server::log(protocol::LogLevel level, std::string_view logger, const json::
 void Server::announce_task(const TaskRecord& task) {
   if (task.era == protocol::Era::modern) {
     const auto wants = [&](const ListenFilter& filter) { return filter.tasks.contains(task.id); };
-    subscriptions_->notify(wants, "notifications/tasks", write_modern_task_details(task, protocol::kLatestModern, server_info_));
+    subscriptions_->notify(wants, "notifications/tasks",
+                           write_modern_task_details(task, protocol::kLatestModern, server_info_));
     return;
   }
   sessions_->for_each([&](Session& session) {
     if (session.caller.session_id == task.session_id)
-      session.unsolicited->send(protocol::write_notification("notifications/tasks/status", write_legacy_task(task)));
+      session.unsolicited->send(
+          protocol::write_notification("notifications/tasks/status", write_legacy_task(task)));
   });
 }
 

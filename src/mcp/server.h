@@ -2,9 +2,9 @@
 //
 // It outlives the loop's work: destroy it after the loop has run dry or stopped.
 //
-// A transport parses what it received into a protocol::Request, finds or makes the session it belongs to, and hands
-// over both with a ReplyStream to write the answer to. Server decides the rest. It owns the sessions, the parked
-// calls, the listen streams and the tasks; app/ makes one and gives it to all transports.
+// A transport parses what it received into a protocol::Request, finds or makes the session it belongs to, and
+// hands over both with a ReplyStream to write the answer to. Server decides the rest. It owns the sessions,
+// the parked calls, the listen streams and the tasks; app/ makes one and gives it to all transports.
 //
 //   Server server(executor, backend, clock, random, {});
 //   StreamableHttp http(server);                      // streamable_http.h: POST, GET, DELETE /mcp
@@ -40,7 +40,8 @@ struct TaskRecord;
 
 class Server final : public ChangeObserver {
  public:
-  Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random, ServerOptions options);
+  Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random,
+         ServerOptions options);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

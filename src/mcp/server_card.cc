@@ -17,7 +17,9 @@ std::string write_remote(std::string_view url) {
   writer.text("type", "streamable-http");
   writer.text("url", url);
   writer.array("supportedProtocolVersions", protocol::kAllRevisions,
-               [](std::string& to, protocol::Revision revision) { json::append_quoted(to, protocol::name_of(revision)); });
+               [](std::string& to, protocol::Revision revision) {
+                 json::append_quoted(to, protocol::name_of(revision));
+               });
   writer.finish();
   return out;
 }
@@ -28,7 +30,8 @@ std::string write_card(const Identity& identity, std::string_view url) {
   writer.text("name", identity.info.name);
   writer.text_if("title", identity.info.title);
   writer.text("version", identity.info.version);
-  writer.text("description", identity.info.description.empty() ? identity.info.name : identity.info.description);
+  writer.text("description",
+              identity.info.description.empty() ? identity.info.name : identity.info.description);
   writer.text_if("websiteUrl", identity.info.website);
   writer.raw("remotes", "[" + write_remote(url) + "]");
   writer.finish();

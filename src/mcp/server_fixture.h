@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "base/clock.h"
 #include "mcp/catalogue.h"
@@ -47,7 +47,8 @@ class ServerTest : public testing::Test {
     poll();
   }
 
-  void add(std::string name, std::string schema, ToolHandler handler, protocol::TaskSupport tasks = protocol::TaskSupport::forbidden) {
+  void add(std::string name, std::string schema, ToolHandler handler,
+           protocol::TaskSupport tasks = protocol::TaskSupport::forbidden) {
     protocol::Tool tool;
     tool.name = std::move(name);
     tool.input_schema = protocol::JsonText::trusted(std::move(schema));
@@ -60,15 +61,16 @@ class ServerTest : public testing::Test {
     loop_.poll();
   }
   static protocol::Request request(std::string id, std::string method, std::string params) {
-    return std::get<protocol::Request>(
-        *protocol::parse_message(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" + params + "}"));
+    return std::get<protocol::Request>(*protocol::parse_message(
+        R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" + params + "}"));
   }
   static std::string modern_params(std::string members, std::string capabilities = "{}") {
     return "{" + members + (members.empty() ? "" : ",") +
            R"("_meta":{"progressToken":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":)" +
            capabilities + "}}";
   }
-  std::shared_ptr<RecordingReply> send_modern(std::string method, std::string params, std::string principal = "alice") {
+  std::shared_ptr<RecordingReply> send_modern(std::string method, std::string params,
+                                              std::string principal = "alice") {
     auto reply = std::make_shared<RecordingReply>();
     authority::Caller caller{.principal = std::move(principal)};
     modern_.handle(std::move(caller), request("1", std::move(method), std::move(params)), reply, nullptr);
@@ -77,15 +79,20 @@ class ServerTest : public testing::Test {
   }
   std::shared_ptr<Session> open_session(std::string capabilities = "{}", std::string principal = "alice") {
     unsolicited_ = std::make_shared<RecordingReply>();
-    auto session = std::make_shared<Session>(loop_.get_executor(), authority::Caller{.principal = std::move(principal)}, unsolicited_);
+    auto session = std::make_shared<Session>(
+        loop_.get_executor(), authority::Caller{.principal = std::move(principal)}, unsolicited_);
     session->on_end = [this](Session& ended) { release(server_, ended); };
     EXPECT_TRUE(legacy_.initialize(
-        *session, request("0", "initialize", R"({"protocolVersion":"2025-11-25","clientInfo":{"name":"t","version":"1"},"capabilities":)" + capabilities + "}")));
+        *session,
+        request("0", "initialize",
+                R"({"protocolVersion":"2025-11-25","clientInfo":{"name":"t","version":"1"},"capabilities":)" +
+                    capabilities + "}")));
     EXPECT_TRUE(server_.sessions().add(session));
     session->initialized = true;
     return session;
   }
-  std::shared_ptr<RecordingReply> send_legacy(const std::shared_ptr<Session>& session, std::string id, std::string method, std::string params) {
+  std::shared_ptr<RecordingReply> send_legacy(const std::shared_ptr<Session>& session, std::string id,
+                                              std::string method, std::string params) {
     auto reply = std::make_shared<RecordingReply>();
     legacy_.handle(session, request(std::move(id), std::move(method), std::move(params)), reply);
     poll();

@@ -34,12 +34,14 @@ void Session::keep(const std::shared_ptr<MessageStream>& stream, MonoTime now) {
   const auto is_stale = [&](const KeptStream& kept) {
     return kept.stream->finished() && now - kept.kept_at > limits::kReplayKept;
   };
-  while (!streams_.empty() && (streams_.size() > kKeptStreams || is_stale(streams_.front()))) streams_.pop_front();
+  while (!streams_.empty() && (streams_.size() > kKeptStreams || is_stale(streams_.front())))
+    streams_.pop_front();
 }
 
 std::shared_ptr<MessageStream> Session::find_stream(std::uint64_t id) const {
   if (id == 0) return get_stream;
-  const auto found = std::ranges::find_if(streams_, [&](const KeptStream& kept) { return kept.stream->id == id; });
+  const auto found =
+      std::ranges::find_if(streams_, [&](const KeptStream& kept) { return kept.stream->id == id; });
   return found == streams_.end() ? nullptr : found->stream;
 }
 
@@ -48,7 +50,8 @@ void Session::end() {
   in_flight->abandon_all();
   if (on_end) on_end(*this);
   for (const auto& [id, ask] : std::exchange(asks_, {})) {
-    ask->answer = std::unexpected(protocol::RpcError{protocol::code::kInternalError, "the session ended", {}});
+    ask->answer =
+        std::unexpected(protocol::RpcError{protocol::code::kInternalError, "the session ended", {}});
     ask->answered.set();
   }
   if (unsolicited) unsolicited->finish({});

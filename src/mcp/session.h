@@ -1,7 +1,8 @@
 // Session: a legacy client between `initialize` and its end, over any transport.
 //
-// It is bound to the principal that opened it; its id is a secret but never enough. It knows what the client can do
-// and wants (log level, subscriptions), which of its requests run, and which of our own wait for an answer.
+// It is bound to the principal that opened it; its id is a secret but never enough. It knows what the client
+// can do and wants (log level, subscriptions), which of its requests run, and which of our own wait for an
+// answer.
 #pragma once
 
 #include <chrono>
@@ -50,7 +51,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<MessageStream> get_stream;
   std::shared_ptr<InFlight> in_flight = std::make_shared<InFlight>();
   MonoTime last_used{};
-  bool pinned = false;  // lives as long as its connection: stdio, old SSE
+  bool pinned = false;                   // lives as long as its connection: stdio, old SSE
   std::function<void(Session&)> on_end;  // releases what the session holds elsewhere
 
   /// Registers a question and gives the id to send it with.

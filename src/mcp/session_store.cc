@@ -9,7 +9,8 @@ namespace relay::mcp {
 Result<void> SessionStore::add(const std::shared_ptr<Session>& session) {
   if (sessions_.size() >= limits::kSessions) {
     sweep();
-    if (sessions_.size() >= limits::kSessions && !end_least_used()) return fail(busy("too many sessions: try again later"));
+    if (sessions_.size() >= limits::kSessions && !end_least_used())
+      return fail(busy("too many sessions: try again later"));
   }
   session->caller.session_id = make_token(random_, 24);
   session->last_used = clock_.mono();
@@ -56,7 +57,9 @@ bool SessionStore::is_idle(const Session& session) const {
 bool SessionStore::end_least_used() {
   const std::shared_ptr<Session>* oldest = nullptr;
   for (const auto& [id, session] : sessions_)
-    if (!session->pinned && session->in_flight->size() == 0 && (!oldest || session->last_used < (*oldest)->last_used)) oldest = &session;
+    if (!session->pinned && session->in_flight->size() == 0 &&
+        (!oldest || session->last_used < (*oldest)->last_used))
+      oldest = &session;
   if (!oldest) return false;
   end(std::string((*oldest)->caller.session_id));
   return true;

@@ -9,7 +9,9 @@ namespace relay::mcp {
 namespace {
 
 net::HttpResponse refusal(int status, std::string message) {
-  return net::json_response(status, protocol::write_error(protocol::Id(), {protocol::code::kInvalidRequest, std::move(message), {}}));
+  return net::json_response(
+      status,
+      protocol::write_error(protocol::Id(), {protocol::code::kInvalidRequest, std::move(message), {}}));
 }
 
 // Answers go where everything goes: to the one stream of the session.
@@ -36,7 +38,8 @@ struct EndSession {
 }  // namespace
 
 io::Task<void> SseLegacy::serve_stream(net::Exchange& exchange, std::string principal) {
-  authority::Caller caller{.principal = std::move(principal), .transport = authority::Transport::sse,
+  authority::Caller caller{.principal = std::move(principal),
+                           .transport = authority::Transport::sse,
                            .remote = exchange.request().remote_address};
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::no);
   auto session = std::make_shared<Session>(server_.executor(), std::move(caller), stream);
@@ -47,7 +50,8 @@ io::Task<void> SseLegacy::serve_stream(net::Exchange& exchange, std::string prin
   RELAY_CO_CHECK(server_.sessions().add(session));
   const EndSession end{server_, *session};
   ReplyStyle style;
-  style.first_event = net::format_sse({"endpoint", messages_path_ + "?session=" + session->caller.session_id, {}, {}});
+  style.first_event =
+      net::format_sse({"endpoint", messages_path_ + "?session=" + session->caller.session_id, {}, {}});
   co_return co_await send_events(exchange, std::move(stream), 0, std::move(style));
 }
 
@@ -64,7 +68,9 @@ io::Task<void> SseLegacy::serve_message(net::Exchange& exchange, std::string pri
     auto reply = std::make_shared<StreamReply>(session->unsolicited);
     if (request->method == "initialize" && !session->initialized) {
       const auto result = dispatcher.initialize(*session, *request);
-      reply->finish({result ? protocol::write_result(request->id, *result) : protocol::write_error(request->id, result.error()), 200});
+      reply->finish({result ? protocol::write_result(request->id, *result)
+                            : protocol::write_error(request->id, result.error()),
+                     200});
     } else {
       dispatcher.handle(session, std::move(*request), std::move(reply));
     }

@@ -38,7 +38,11 @@ class LineReply final : public Reply {
 class StdioConnection {
  public:
   StdioConnection(Server& server, std::shared_ptr<io::LineOutbox> writer, authority::Caller caller)
-      : server_(server), legacy_(server), modern_(server), writer_(std::move(writer)), caller_(std::move(caller)) {}
+      : server_(server),
+        legacy_(server),
+        modern_(server),
+        writer_(std::move(writer)),
+        caller_(std::move(caller)) {}
 
   void take_line(std::string line) {
     if (trim_ascii(line).empty()) return;
@@ -56,8 +60,12 @@ class StdioConnection {
   }
 
  private:
-  void refuse(const protocol::Refusal& refusal) { say(*writer_, protocol::write_error(refusal.id, refusal.error)); }
-  void refuse(const protocol::Id& id, int code, std::string message) { refuse({id, {code, std::move(message), {}}}); }
+  void refuse(const protocol::Refusal& refusal) {
+    say(*writer_, protocol::write_error(refusal.id, refusal.error));
+  }
+  void refuse(const protocol::Id& id, int code, std::string message) {
+    refuse({id, {code, std::move(message), {}}});
+  }
 
   void take(protocol::Message message) {
     if (auto* request = std::get_if<protocol::Request>(&message)) {
@@ -65,14 +73,16 @@ class StdioConnection {
       if (request->method == "initialize" && !session_) return initialize(*request);
       return take_legacy(std::move(*request));
     }
-    if (auto* notification = std::get_if<protocol::Notification>(&message)) return take_notification(*notification);
+    if (auto* notification = std::get_if<protocol::Notification>(&message))
+      return take_notification(*notification);
     if (session_) session_->take_answer(std::get<protocol::Response>(std::move(message)));
   }
 
   void take_modern(protocol::Request request) {
     auto reply = std::make_shared<LineReply>(writer_);
     if (modern_in_flight_->add(request.id, reply) != InFlight::Admission::admitted)
-      return refuse(request.id, protocol::code::kInvalidRequest, "the id is in use, or too many requests run");
+      return refuse(request.id, protocol::code::kInvalidRequest,
+                    "the id is in use, or too many requests run");
     reply->track(modern_in_flight_, request.id.text());
     modern_.handle(caller_, std::move(request), std::move(reply), nullptr);
   }
@@ -86,12 +96,14 @@ class StdioConnection {
   }
 
   void initialize(const protocol::Request& request) {
-    auto session = std::make_shared<Session>(server_.executor(), caller_, std::make_shared<LineReply>(writer_));
+    auto session =
+        std::make_shared<Session>(server_.executor(), caller_, std::make_shared<LineReply>(writer_));
     session->pinned = true;
     session->on_end = [&server = server_](Session& ended) { release(server, ended); };
     const auto result = legacy_.initialize(*session, request);
     if (!result) return refuse({request.id, result.error()});
-    if (const auto added = server_.sessions().add(session); !added) return refuse({request.id, protocol::to_rpc_error(added.error())});
+    if (const auto added = server_.sessions().add(session); !added)
+      return refuse({request.id, protocol::to_rpc_error(added.error())});
     session_ = std::move(session);
     say(*writer_, protocol::write_result(request.id, *result));
   }
@@ -101,7 +113,8 @@ class StdioConnection {
     if (notification.method != "notifications/cancelled") return;
     const json::value* id = json::find(notification.params, "requestId");
     if (!id || !(id->is_string() || id->is_int64() || id->is_uint64())) return;
-    if (const auto reply = modern_in_flight_->find(protocol::Id::from_text(json::write(*id)))) reply->abandon();
+    if (const auto reply = modern_in_flight_->find(protocol::Id::from_text(json::write(*id))))
+      reply->abandon();
   }
 
   void take_batch(protocol::Incoming incoming) {

@@ -66,7 +66,8 @@ io::Task<void> StreamableHttp::serve_post(net::Exchange& exchange, std::string p
     co_return co_await exchange.respond(std::move(refused));
   }
   if (const Accepts accepts = parse_accept(headers); !accepts.json && !accepts.events) {
-    net::HttpResponse refused = refusal(406, code::kInvalidRequest, "Accept must list application/json and text/event-stream");
+    net::HttpResponse refused =
+        refusal(406, code::kInvalidRequest, "Accept must list application/json and text/event-stream");
     co_return co_await exchange.respond(std::move(refused));
   }
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
@@ -79,19 +80,24 @@ io::Task<void> StreamableHttp::serve_post(net::Exchange& exchange, std::string p
   co_return co_await take(exchange, *std::move(message), std::move(principal));
 }
 
-io::Task<void> StreamableHttp::take(net::Exchange& exchange, protocol::Message message, std::string principal) {
+io::Task<void> StreamableHttp::take(net::Exchange& exchange, protocol::Message message,
+                                    std::string principal) {
   const net::Headers& headers = exchange.request().headers;
   const bool claims_modern = protocol::claims_modern_era(params_of(message));
   if (auto* request = std::get_if<protocol::Request>(&message)) {
     if (claims_modern) co_return co_await serve_modern(exchange, std::move(*request), std::move(principal));
     if (header_names_modern(headers)) {
       const bool initializes = request->method == "initialize";
-      const RpcError error = initializes ? RpcError{code::kHeaderMismatch, "initialize does not belong to the revision in MCP-Protocol-Version", {}}
-                                         : protocol::parse_envelope(request->params).error();
+      const RpcError error =
+          initializes ? RpcError{code::kHeaderMismatch,
+                                 "initialize does not belong to the revision in MCP-Protocol-Version",
+                                 {}}
+                      : protocol::parse_envelope(request->params).error();
       net::HttpResponse refused = refusal(400, request->id, error);
       co_return co_await exchange.respond(std::move(refused));
     }
-    if (request->method == "initialize") co_return co_await serve_initialize(exchange, std::move(*request), std::move(principal));
+    if (request->method == "initialize")
+      co_return co_await serve_initialize(exchange, std::move(*request), std::move(principal));
     co_return co_await serve_legacy(exchange, std::move(*request), std::move(principal));
   }
   // The modern era has no client notifications over HTTP that mean anything: closing the stream cancels.
@@ -101,21 +107,27 @@ io::Task<void> StreamableHttp::take(net::Exchange& exchange, protocol::Message m
     net::HttpResponse refused = refusal(session.error().status, session.error().id, session.error().error);
     co_return co_await exchange.respond(std::move(refused));
   }
-  if (auto* notification = std::get_if<protocol::Notification>(&message)) legacy_.notify(**session, *notification);
-  if (auto* response = std::get_if<protocol::Response>(&message)) (*session)->take_answer(std::move(*response));
+  if (auto* notification = std::get_if<protocol::Notification>(&message))
+    legacy_.notify(**session, *notification);
+  if (auto* response = std::get_if<protocol::Response>(&message))
+    (*session)->take_answer(std::move(*response));
   co_return co_await exchange.respond(accepted());
 }
 
-io::Task<void> StreamableHttp::serve_modern(net::Exchange& exchange, protocol::Request request, std::string principal) {
+io::Task<void> StreamableHttp::serve_modern(net::Exchange& exchange, protocol::Request request,
+                                            std::string principal) {
   const net::HttpRequest& http = exchange.request();
   ReplyStyle style{parse_accept(http.headers), nullptr, {}, {}};
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::no);
-  const protocol::FindHeader find = [&headers = http.headers](std::string_view name) { return headers.find(name); };
+  const protocol::FindHeader find = [&headers = http.headers](std::string_view name) {
+    return headers.find(name);
+  };
   modern_.handle(caller_of(http, std::move(principal)), std::move(request), stream, &find);
   co_return co_await send_reply(exchange, std::move(stream), std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_legacy(net::Exchange& exchange, protocol::Request request, std::string principal) {
+io::Task<void> StreamableHttp::serve_legacy(net::Exchange& exchange, protocol::Request request,
+                                            std::string principal) {
   auto session = find_session(exchange.request(), principal);
   if (!session) {
     net::HttpResponse refused = refusal(session.error().status, request.id, session.error().error);
@@ -127,9 +139,11 @@ io::Task<void> StreamableHttp::serve_legacy(net::Exchange& exchange, protocol::R
   co_return co_await send_reply(exchange, std::move(stream), std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_initialize(net::Exchange& exchange, protocol::Request request, std::string principal) {
+io::Task<void> StreamableHttp::serve_initialize(net::Exchange& exchange, protocol::Request request,
+                                                std::string principal) {
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::yes);
-  auto session = std::make_shared<Session>(server_.executor(), caller_of(exchange.request(), std::move(principal)), stream);
+  auto session = std::make_shared<Session>(server_.executor(),
+                                           caller_of(exchange.request(), std::move(principal)), stream);
   session->get_stream = std::move(stream);
   session->on_end = [this](Session& ended) { release(server_, ended); };
   const auto result = legacy_.initialize(*session, request);
@@ -140,7 +154,9 @@ io::Task<void> StreamableHttp::serve_initialize(net::Exchange& exchange, protoco
   RELAY_CO_CHECK(server_.sessions().add(session));
   auto reply = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::no);
   reply->finish({protocol::write_result(request.id, *result), 200});
-  ReplyStyle style{parse_accept(exchange.request().headers), session, server_.clock().mono(),
+  ReplyStyle style{parse_accept(exchange.request().headers),
+                   session,
+                   server_.clock().mono(),
                    {{"Mcp-Session-Id", session->caller.session_id}}};
   co_return co_await send_reply(exchange, std::move(reply), std::move(style));
 }
@@ -153,11 +169,13 @@ io::Task<void> StreamableHttp::serve_batch(net::Exchange& exchange, std::string 
     co_return co_await exchange.respond(std::move(refused));
   }
   const auto session = find_session(exchange.request(), principal);
-  if (!session || (*session)->revision != protocol::Revision::v2025_03_26 || header_names_modern(exchange.request().headers))
+  if (!session || (*session)->revision != protocol::Revision::v2025_03_26 ||
+      header_names_modern(exchange.request().headers))
     co_return co_await exchange.respond(std::move(refused));
   ReplyStyle style{parse_accept(exchange.request().headers), *session, server_.clock().mono(), {}};
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::yes);
-  if (!handle_batch(legacy_, *session, *std::move(incoming), stream)) co_return co_await exchange.respond(accepted());
+  if (!handle_batch(legacy_, *session, *std::move(incoming), stream))
+    co_return co_await exchange.respond(accepted());
   co_return co_await send_reply(exchange, std::move(stream), std::move(style));
 }
 
@@ -194,12 +212,16 @@ io::Task<void> StreamableHttp::serve_delete(net::Exchange& exchange, std::string
   co_return co_await exchange.respond(net::HttpResponse{204, {}, {}});
 }
 
-std::expected<std::shared_ptr<Session>, StreamableHttp::Refused> StreamableHttp::find_session(const net::HttpRequest& request,
-                                                                                              std::string_view principal) {
-  if (const auto version = request.headers.find("MCP-Protocol-Version"); version && !protocol::find_revision(trim_ascii(*version)))
-    return std::unexpected(Refused{400, {}, {code::kInvalidRequest, "MCP-Protocol-Version names no revision that we speak", {}}});
+std::expected<std::shared_ptr<Session>, StreamableHttp::Refused> StreamableHttp::find_session(
+    const net::HttpRequest& request, std::string_view principal) {
+  if (const auto version = request.headers.find("MCP-Protocol-Version");
+      version && !protocol::find_revision(trim_ascii(*version)))
+    return std::unexpected(Refused{
+        400, {}, {code::kInvalidRequest, "MCP-Protocol-Version names no revision that we speak", {}}});
   const auto id = request.headers.find("Mcp-Session-Id");
-  if (!id) return std::unexpected(Refused{400, {}, {code::kInvalidRequest, "Mcp-Session-Id is missing: initialize first", {}}});
+  if (!id)
+    return std::unexpected(
+        Refused{400, {}, {code::kInvalidRequest, "Mcp-Session-Id is missing: initialize first", {}}});
   auto session = server_.sessions().find(trim_ascii(*id), principal);
   if (!session) return std::unexpected(Refused{404, {}, {code::kSessionNotFound, "Session not found", {}}});
   return session;

@@ -1,9 +1,9 @@
 // Streamable HTTP: POST, GET and DELETE on one endpoint, both eras.
 //
-// The body decides the era; headers only cross-check. An answer that needs no stream is one JSON response in one
-// write. The reply turns into server-sent events at the first notification or request that goes before it, or at
-// once when the client accepts nothing else. A closed connection cancels a modern call; a legacy one goes on, and
-// the client fetches the rest with Last-Event-ID.
+// The body decides the era; headers only cross-check. An answer that needs no stream is one JSON response in
+// one write. The reply turns into server-sent events at the first notification or request that goes before
+// it, or at once when the client accepts nothing else. A closed connection cancels a modern call; a legacy
+// one goes on, and the client fetches the rest with Last-Event-ID.
 #pragma once
 
 #include <expected>
@@ -40,7 +40,8 @@ class StreamableHttp {
   io::Task<void> serve_batch(net::Exchange& exchange, std::string body, std::string principal);
   io::Task<void> take(net::Exchange& exchange, protocol::Message message, std::string principal);
   /// The session that the headers name, or what to answer.
-  std::expected<std::shared_ptr<Session>, Refused> find_session(const net::HttpRequest& request, std::string_view principal);
+  std::expected<std::shared_ptr<Session>, Refused> find_session(const net::HttpRequest& request,
+                                                                std::string_view principal);
   authority::Caller caller_of(const net::HttpRequest& request, std::string principal) const;
 
   Server& server_;

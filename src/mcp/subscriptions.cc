@@ -13,7 +13,8 @@ Result<std::set<std::string, std::less<>>> parse_texts(const json::object& membe
   const json::value* given = json::find(members, key);
   if (!given) return texts;
   if (!given->is_array()) return fail(invalid(std::string(key) + " must be an array of strings"));
-  if (given->get_array().size() > limits::kSubscriptionsPerClient) return fail(invalid(std::string(key) + " has too many entries"));
+  if (given->get_array().size() > limits::kSubscriptionsPerClient)
+    return fail(invalid(std::string(key) + " has too many entries"));
   for (const json::value& item : given->get_array()) {
     if (!item.is_string() || item.get_string().size() > limits::kUriBytes)
       return fail(invalid(std::string(key) + " must be an array of strings"));
@@ -22,7 +23,8 @@ Result<std::set<std::string, std::less<>>> parse_texts(const json::object& membe
   return texts;
 }
 
-void write_texts(protocol::ObjectWriter& writer, std::string_view key, const std::set<std::string, std::less<>>& texts) {
+void write_texts(protocol::ObjectWriter& writer, std::string_view key,
+                 const std::set<std::string, std::less<>>& texts) {
   if (texts.empty()) return;
   writer.array(key, texts, [](std::string& out, const std::string& text) { json::append_quoted(out, text); });
 }
@@ -77,12 +79,13 @@ void Subscriptions::stop(std::string_view server_info) {
     Outcome outcome;
     const std::string meta = subscription_meta(listener->id);
     outcome.meta_members = members_of(meta);
-    listener->reply->finish({protocol::write_result(listener->id, write_modern_result(outcome, server_info)), 200});
+    listener->reply->finish(
+        {protocol::write_result(listener->id, write_modern_result(outcome, server_info)), 200});
   }
 }
 
-// Lives in a coroutine that may be unwound while it waits: then its use is given back, and whoever waits for the same
-// answer hears that there is none.
+// Lives in a coroutine that may be unwound while it waits: then its use is given back, and whoever waits for
+// the same answer hears that there is none.
 struct Subscriptions::Use {
   std::shared_ptr<Watch> watch;
   enum class Part : std::uint8_t { asking, waiting } part;

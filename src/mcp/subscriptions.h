@@ -1,5 +1,5 @@
-// Subscriptions: who wants to hear what. Listen streams of the modern era live here; legacy sessions keep their own
-// set of URIs. Both are counted together, so that the backend watches a resource once.
+// Subscriptions: who wants to hear what. Listen streams of the modern era live here; legacy sessions keep
+// their own set of URIs. Both are counted together, so that the backend watches a resource once.
 #pragma once
 
 #include <map>
@@ -46,7 +46,8 @@ class Subscriptions {
   /// Ends every stream properly.
   void stop(std::string_view server_info);
 
-  /// Counts uses of a resource, each view for itself. A watch that fails is not counted, for nobody who waited for it.
+  /// Counts uses of a resource, each view for itself. A watch that fails is not counted, for nobody who
+  /// waited for it.
   io::Task<void> watch(const authority::Caller& caller, std::string uri);
   void unwatch(const authority::Caller& caller, std::string_view uri);
   [[nodiscard]] std::size_t watched() const { return watched_.size(); }

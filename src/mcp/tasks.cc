@@ -31,16 +31,11 @@ std::string without_braces(std::string object) {
 
 std::string_view name_of(TaskStatus status) {
   switch (status) {
-    case TaskStatus::working:
-      return "working";
-    case TaskStatus::input_required:
-      return "input_required";
-    case TaskStatus::completed:
-      return "completed";
-    case TaskStatus::failed:
-      return "failed";
-    case TaskStatus::cancelled:
-      return "cancelled";
+    case TaskStatus::working: return "working";
+    case TaskStatus::input_required: return "input_required";
+    case TaskStatus::completed: return "completed";
+    case TaskStatus::failed: return "failed";
+    case TaskStatus::cancelled: return "cancelled";
   }
   return "failed";
 }
@@ -50,7 +45,8 @@ Result<std::shared_ptr<TaskRecord>> TaskStore::create(std::string_view principal
                                                       std::optional<std::chrono::milliseconds> ttl) {
   drop_expired();
   if (tasks_.size() >= limits::kTasks) {
-    const auto ended = std::ranges::find_if(order_, [&](const auto& id) { return is_terminal(tasks_.at(id)->status); });
+    const auto ended =
+        std::ranges::find_if(order_, [&](const auto& id) { return is_terminal(tasks_.at(id)->status); });
     if (ended == order_.end()) return fail(busy("too many tasks are running: try again later"));
     tasks_.erase(*ended);
     order_.erase(ended);
@@ -67,10 +63,12 @@ Result<std::shared_ptr<TaskRecord>> TaskStore::create(std::string_view principal
   return task;
 }
 
-std::shared_ptr<TaskRecord> TaskStore::find(std::string_view id, std::string_view principal, protocol::Era era) {
+std::shared_ptr<TaskRecord> TaskStore::find(std::string_view id, std::string_view principal,
+                                            protocol::Era era) {
   drop_expired();
   const auto found = tasks_.find(id);
-  if (found == tasks_.end() || found->second->principal != principal || found->second->era != era) return nullptr;
+  if (found == tasks_.end() || found->second->principal != principal || found->second->era != era)
+    return nullptr;
   return found->second;
 }
 
@@ -138,11 +136,14 @@ std::string write_modern_task(const TaskRecord& task) {
   return without_braces(std::move(out));
 }
 
-std::string write_modern_task_details(const TaskRecord& task, protocol::Revision revision, std::string_view server_info) {
+std::string write_modern_task_details(const TaskRecord& task, protocol::Revision revision,
+                                      std::string_view server_info) {
   std::string out = write_modern_task(task);
   if (task.round) out += R"(,"inputRequests":)" + task.round->write_open(revision);
-  if (task.outcome && task.outcome->has_value()) out += R"(,"result":)" + write_modern_result(**task.outcome, server_info);
-  if (task.outcome && !task.outcome->has_value()) out += R"(,"error":)" + protocol::write_error_object(task.outcome->error());
+  if (task.outcome && task.outcome->has_value())
+    out += R"(,"result":)" + write_modern_result(**task.outcome, server_info);
+  if (task.outcome && !task.outcome->has_value())
+    out += R"(,"error":)" + protocol::write_error_object(task.outcome->error());
   return out;
 }
 

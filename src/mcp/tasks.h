@@ -1,8 +1,8 @@
-// Tasks: calls whose answer the client comes back for. One store serves both generations, the experimental tasks of
-// 2025-11-25 and the extension of 2026; they differ in how a record is written, not in what it is.
+// Tasks: calls whose answer the client comes back for. One store serves both generations, the experimental
+// tasks of 2025-11-25 and the extension of 2026; they differ in how a record is written, not in what it is.
 //
-// A task belongs to the principal that started it: to everybody else it does not exist. It is kept for its time to
-// live after it was made; the store is bounded.
+// A task belongs to the principal that started it: to everybody else it does not exist. It is kept for its
+// time to live after it was made; the store is bounded.
 #pragma once
 
 #include <chrono>
@@ -45,8 +45,8 @@ struct TaskRecord {
   WallTime updated{};
   std::chrono::milliseconds ttl{};
   std::optional<std::expected<Outcome, protocol::RpcError>> outcome;
-  std::shared_ptr<Round> round;  // modern: the open questions
-  std::weak_ptr<Reply> asking;   // legacy: the tasks/result request that questions are sent on
+  std::shared_ptr<Round> round;     // modern: the open questions
+  std::weak_ptr<Reply> asking;      // legacy: the tasks/result request that questions are sent on
   std::vector<std::string> unsent;  // legacy: questions that wait for one
   io::CancelSource cancel;
   io::Event ended;
@@ -60,7 +60,8 @@ class TaskStore {
       : executor_(std::move(executor)), clock_(clock), random_(random), on_change_(std::move(on_change)) {}
 
   /// Fails with `busy` when the store is full of tasks that still run.
-  Result<std::shared_ptr<TaskRecord>> create(std::string_view principal, protocol::Era era, io::CancelSource cancel,
+  Result<std::shared_ptr<TaskRecord>> create(std::string_view principal, protocol::Era era,
+                                             io::CancelSource cancel,
                                              std::optional<std::chrono::milliseconds> ttl);
   /// Null for other principals, other eras and tasks that expired.
   std::shared_ptr<TaskRecord> find(std::string_view id, std::string_view principal, protocol::Era era);
@@ -86,7 +87,8 @@ class TaskStore {
 /// The members of a task as the extension of 2026 writes them: taskId, status, createdAt, ...
 std::string write_modern_task(const TaskRecord& task);
 /// With result, error or inputRequests, whichever belongs to the status.
-std::string write_modern_task_details(const TaskRecord& task, protocol::Revision revision, std::string_view server_info);
+std::string write_modern_task_details(const TaskRecord& task, protocol::Revision revision,
+                                      std::string_view server_info);
 /// The object of 2025-11-25.
 std::string write_legacy_task(const TaskRecord& task);
 

@@ -42,10 +42,11 @@ struct Registry::Families {
                                                        .Name("relay_tool_calls_total")
                                                        .Help("Calls by tool, tier, policy mode and outcome")
                                                        .Register(registry);
-  prometheus::Family<prometheus::Histogram>& latency = prometheus::BuildHistogram()
-                                                           .Name("relay_tool_call_seconds")
-                                                           .Help("Time from the request to its audited result, by tool")
-                                                           .Register(registry);
+  prometheus::Family<prometheus::Histogram>& latency =
+      prometheus::BuildHistogram()
+          .Name("relay_tool_call_seconds")
+          .Help("Time from the request to its audited result, by tool")
+          .Register(registry);
   // Looking a labelled metric up in its family takes a lock and several hashes; a call takes one of these.
   std::unordered_map<std::string, prometheus::Counter*> call_counters;
   std::unordered_map<std::string, prometheus::Histogram*> call_latencies;
@@ -74,17 +75,20 @@ void Registry::count_call(const CallSample& sample) {
 }
 
 void Registry::add_gauge(std::string name, std::string help, std::function<double()> read, Labels labels) {
-  families_->sources.push_back({prometheus::MetricType::Gauge, std::move(name), std::move(help), std::move(read), std::move(labels)});
+  families_->sources.push_back(
+      {prometheus::MetricType::Gauge, std::move(name), std::move(help), std::move(read), std::move(labels)});
 }
 
 void Registry::add_counter(std::string name, std::string help, std::function<double()> read, Labels labels) {
-  families_->sources.push_back({prometheus::MetricType::Counter, std::move(name), std::move(help), std::move(read), std::move(labels)});
+  families_->sources.push_back({prometheus::MetricType::Counter, std::move(name), std::move(help),
+                                std::move(read), std::move(labels)});
 }
 
 std::string Registry::render() const {
   std::vector<prometheus::MetricFamily> page = families_->registry.Collect();
   for (const Source& source : families_->sources) {
-    if (page.empty() || page.back().name != source.name) page.push_back({source.name, source.help, source.type, {}});
+    if (page.empty() || page.back().name != source.name)
+      page.push_back({source.name, source.help, source.type, {}});
     page.back().metric.push_back(sample_of(source));
   }
   return prometheus::TextSerializer().Serialize(page);

@@ -1,8 +1,8 @@
 // Registry: what GET /metrics shows. The only door to prometheus-cpp.
 //
-// Counters and histograms of calls are kept here; everything that has an owner (sessions, queue, kept results, audit
-// state, children) is a source that is asked when the page is read, so a gauge cannot drift from the truth. Names are
-// listed in docs/metrics.md; a test compares that table with the page.
+// Counters and histograms of calls are kept here; everything that has an owner (sessions, queue, kept
+// results, audit state, children) is a source that is asked when the page is read, so a gauge cannot drift
+// from the truth. Names are listed in docs/metrics.md; a test compares that table with the page.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace relay::metrics {
 using Labels = std::map<std::string, std::string>;
 
 struct CallSample {
-  std::string_view tool;     // a known tool's name; what clients invent is counted as "unknown" by the caller
+  std::string_view tool;  // a known tool's name; what clients invent is counted as "unknown" by the caller
   int tier = 0;
   std::string_view outcome;  // the closed set of authority::Ending
   std::string_view mode;     // policy mode

@@ -10,8 +10,13 @@ using testing::HasSubstr;
 
 TEST(Registry, CountsCallsByEveryLabelAndTheirTime) {
   Registry registry;
-  registry.count_call({.tool = "read", .tier = 0, .outcome = "ok", .mode = "open", .duration = std::chrono::microseconds(300)});
-  registry.count_call({.tool = "read", .tier = 0, .outcome = "ok", .mode = "open", .duration = std::chrono::seconds(2)});
+  registry.count_call({.tool = "read",
+                       .tier = 0,
+                       .outcome = "ok",
+                       .mode = "open",
+                       .duration = std::chrono::microseconds(300)});
+  registry.count_call(
+      {.tool = "read", .tier = 0, .outcome = "ok", .mode = "open", .duration = std::chrono::seconds(2)});
   registry.count_call({.tool = "read", .tier = 0, .outcome = "denied", .mode = "open"});
   const std::string page = registry.render();
   EXPECT_THAT(page, HasSubstr(R"(relay_tool_calls_total{mode="open",outcome="ok",tier="0",tool="read"} 2)"));
@@ -29,7 +34,8 @@ TEST(Registry, AsksSourcesWhenThePageIsRead) {
   sessions = 7;
   const std::string page = registry.render();
   EXPECT_THAT(page, HasSubstr("# TYPE relay_sessions gauge\nrelay_sessions 7\n"));
-  EXPECT_THAT(page, HasSubstr("relay_ready_children{runtime=\"js\"} 2\nrelay_ready_children{runtime=\"py\"} 3\n"));
+  EXPECT_THAT(page,
+              HasSubstr("relay_ready_children{runtime=\"js\"} 2\nrelay_ready_children{runtime=\"py\"} 3\n"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a connection needs of a stream beyond async_read_some and async_write_some, for TCP and for TLS. Any other
-// stream (a test's in-memory one) gets by with the plain template.
+// What a connection needs of a stream beyond async_read_some and async_write_some, for TCP and for TLS. Any
+// other stream (a test's in-memory one) gets by with the plain template.
 #pragma once
 
 #include <array>
@@ -92,7 +92,9 @@ struct StreamFace<TlsStream> {
   }
   static std::size_t write_now(TlsStream&, const Pieces&) { return 0; }
   static void cancel(TlsStream& stream) { StreamFace<tcp::socket>::cancel(stream.next_layer()); }
-  static void shut_down_sending(TlsStream& stream) { StreamFace<tcp::socket>::shut_down_sending(stream.next_layer()); }
+  static void shut_down_sending(TlsStream& stream) {
+    StreamFace<tcp::socket>::shut_down_sending(stream.next_layer());
+  }
   static void close(TlsStream& stream) { StreamFace<tcp::socket>::close(stream.next_layer()); }
 };
 

@@ -9,7 +9,8 @@ using namespace std::chrono_literals;
 
 // Fine enough for the shortest limit, coarse enough to cost nothing.
 std::chrono::milliseconds sweep_interval(const ServerLimits& limits) {
-  const auto shortest = std::min({limits.header_timeout, limits.body_timeout, limits.idle_timeout, limits.write_timeout});
+  const auto shortest =
+      std::min({limits.header_timeout, limits.body_timeout, limits.idle_timeout, limits.write_timeout});
   return std::clamp<std::chrono::milliseconds>(shortest / 4, 5ms, 500ms);
 }
 

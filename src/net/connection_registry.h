@@ -1,5 +1,5 @@
-// Which connections a server has: the limits on their number, and the one timer that ends those whose time is up.
-// Connections carry plain deadlines; nothing is armed per operation. Loop thread only.
+// Which connections a server has: the limits on their number, and the one timer that ends those whose time is
+// up. Connections carry plain deadlines; nothing is armed per operation. Loop thread only.
 #pragma once
 
 #include <chrono>

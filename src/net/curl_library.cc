@@ -25,7 +25,8 @@ class Lookup {
 
   [[nodiscard]] Result<void> verdict() const {
     if (missing_.empty()) return {};
-    return fail(unavailable(fmt::format("HTTP requests need libcurl (Debian: apt-get install libcurl4): {}", missing_)));
+    return fail(unavailable(
+        fmt::format("HTTP requests need libcurl (Debian: apt-get install libcurl4): {}", missing_)));
   }
 
  private:

@@ -1,9 +1,9 @@
 // CurlLibrary: libcurl's functions, found when the first request is about to be sent.
 //
-// Debian's libcurl brings some twenty libraries along (LDAP, Kerberos, SSH, a second TLS). Linked in, they would cost
-// every start of Relay 4 MB and half of its time, also where no request is ever sent. So the library is opened on first
-// use, once a process, and stays. Nothing but what is named here can be called; its types and constants come from the
-// header as usual. Any thread may ask for it.
+// Debian's libcurl brings some twenty libraries along (LDAP, Kerberos, SSH, a second TLS). Linked in, they
+// would cost every start of Relay 4 MB and half of its time, also where no request is ever sent. So the
+// library is opened on first use, once a process, and stays. Nothing but what is named here can be called;
+// its types and constants come from the header as usual. Any thread may ask for it.
 #pragma once
 
 #include <curl/curl.h>

@@ -63,7 +63,8 @@ void CurlLoop::watch(curl_socket_t socket, int what) {
   std::shared_ptr<Watch>& watch = watches_[socket];
   if (!watch) {
     watch = std::make_shared<Watch>(executor_);
-    boost::system::error_code ignored;  // a descriptor that cannot be watched shows as a time-out of its transfer
+    boost::system::error_code
+        ignored;  // a descriptor that cannot be watched shows as a time-out of its transfer
     watch->descriptor.assign(socket, ignored);
   }
   watch->wanted = what;

@@ -1,5 +1,5 @@
-// CurlLoop: curl's multi handle, driven by the event loop. curl says which sockets and which moment it waits for; we
-// wait, and tell it. Internal to the HTTP client.
+// CurlLoop: curl's multi handle, driven by the event loop. curl says which sockets and which moment it waits
+// for; we wait, and tell it. Internal to the HTTP client.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@
 
 namespace relay::net {
 
-/// Told when its transfer has ended. Called inside curl: it may note things and wake coroutines, nothing more.
+/// Told when its transfer has ended. Called inside curl: it may note things and wake coroutines, nothing
+/// more.
 class CurlListener {
  public:
   virtual ~CurlListener() = default;

@@ -24,7 +24,8 @@ io::Task<void> echo(Exchange& exchange) {
     for (int i = 0; i < 100; ++i) RELAY_CO_CHECK(co_await stream->write(std::string(10'000, 's')));
     co_return co_await stream->finish();
   }
-  HttpResponse response = text_response(200, exchange.request().method + secure + " " + std::to_string(body.size()) + "\n");
+  HttpResponse response =
+      text_response(200, exchange.request().method + secure + " " + std::to_string(body.size()) + "\n");
   co_return co_await exchange.respond(std::move(response));
 }
 
@@ -32,14 +33,17 @@ std::string run(const std::string& command) {
   std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   std::string output;
   std::array<char, 4096> bytes{};
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) output.append(bytes.data(), got);
+  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe))
+    output.append(bytes.data(), got);
   ::pclose(pipe);
   return output;
 }
 
 class CurlPeer : public testing::TestWithParam<bool> {
  protected:
-  CurlPeer() : server_(echo, options()), upload_(testing::TempDir() + "relay_upload_" + std::to_string(server_.port())) {
+  CurlPeer()
+      : server_(echo, options()),
+        upload_(testing::TempDir() + "relay_upload_" + std::to_string(server_.port())) {
     std::ofstream(upload_) << std::string(3'000'000, 'u');
   }
   ~CurlPeer() override { std::filesystem::remove(upload_); }
@@ -51,8 +55,8 @@ class CurlPeer : public testing::TestWithParam<bool> {
   }
   std::string curl(const std::string& arguments, const std::string& path = "/") {
     const std::string scheme = GetParam() ? "https" : "http";
-    return run("curl -sS --noproxy '*' --max-time 30 --cacert " + certificate_.certificate_path() + " " + arguments + " " +
-               scheme + "://localhost:" + std::to_string(server_.port()) + path);
+    return run("curl -sS --noproxy '*' --max-time 30 --cacert " + certificate_.certificate_path() + " " +
+               arguments + " " + scheme + "://localhost:" + std::to_string(server_.port()) + path);
   }
   [[nodiscard]] std::string said(const std::string& method, std::size_t bytes) const {
     return method + (GetParam() ? " secure " : " ") + std::to_string(bytes) + "\n";
@@ -72,7 +76,8 @@ TEST_P(CurlPeer, PostsWithLength) {
   EXPECT_EQ(curl("--data-binary @" + upload_), said("POST", 3'000'000));
 }
 TEST_P(CurlPeer, PostsChunkedAndExpecting) {
-  EXPECT_EQ(curl("-H 'Transfer-Encoding: chunked' -H 'Expect: 100-continue' --data-binary @" + upload_), said("POST", 3'000'000));
+  EXPECT_EQ(curl("-H 'Transfer-Encoding: chunked' -H 'Expect: 100-continue' --data-binary @" + upload_),
+            said("POST", 3'000'000));
 }
 TEST_P(CurlPeer, AsksForTheHead) {
   const std::string head = curl("-I");
@@ -87,7 +92,8 @@ TEST_P(CurlPeer, ReadsAStream) {
   EXPECT_EQ(curl("", "/stream").size(), 1'000'000u);
 }
 TEST_P(CurlPeer, UsesOneConnectionForSeveralRequests) {
-  const std::string base = (GetParam() ? "https" : "http") + std::string("://localhost:") + std::to_string(server_.port());
+  const std::string base =
+      (GetParam() ? "https" : "http") + std::string("://localhost:") + std::to_string(server_.port());
   EXPECT_EQ(curl("-w '%{num_connects} ' " + base + "/a " + base + "/b"),
             said("GET", 0) + "1 " + said("GET", 0) + "0 " + said("GET", 0) + "0 ");
 }

@@ -8,10 +8,10 @@
 #include <charconv>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 #include "base/bytes.h"
 
@@ -78,7 +78,8 @@ CurlTransfer::~CurlTransfer() {
 Result<std::unique_ptr<CurlTransfer>> CurlTransfer::start(std::shared_ptr<CurlLoop> loop,
                                                           std::shared_ptr<const ClientRequest> request) {
   std::unique_ptr<CurlTransfer> transfer(new CurlTransfer(std::move(loop), std::move(request)));
-  if (!is_http_token(transfer->request_->method)) return fail(invalid("the method of the request is malformed"));
+  if (!is_http_token(transfer->request_->method))
+    return fail(invalid("the method of the request is malformed"));
   transfer->set_options();
   transfer->set_body();
   transfer->set_hooks();
@@ -112,7 +113,8 @@ void CurlTransfer::set_options() {
 // curl adds fields of its own unless they are named without a value; ours to decide are these three.
 Result<void> CurlTransfer::set_headers() {
   for (const auto& [name, value] : request_->headers) {
-    if (!is_http_token(name) || has_break(value)) return fail(invalid("the header field '" + name + "' is malformed"));
+    if (!is_http_token(name) || has_break(value))
+      return fail(invalid("the header field '" + name + "' is malformed"));
     const std::string line = value.empty() ? name + ";" : name + ": " + value;
     fields_ = curl_.slist_append(fields_, line.c_str());
   }
@@ -124,14 +126,16 @@ Result<void> CurlTransfer::set_headers() {
 
 void CurlTransfer::set_body() {
   const ClientRequest& request = *request_;
-  const bool may_lack_body = request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
+  const bool may_lack_body =
+      request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
   if (request.body_source) {
     upload_ = std::make_shared<Upload>(loop_->executor());
     upload_->wake_transfer = [this] { resume(); };
     curl_.easy_setopt(handle_, CURLOPT_UPLOAD, 1L);
     curl_.easy_setopt(handle_, CURLOPT_READFUNCTION, &CurlTransfer::on_upload);
     curl_.easy_setopt(handle_, CURLOPT_READDATA, this);
-    if (request.body_bytes) curl_.easy_setopt(handle_, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(*request.body_bytes));
+    if (request.body_bytes)
+      curl_.easy_setopt(handle_, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(*request.body_bytes));
     io::spawn(loop_->executor(), pump(upload_, request_), "http upload", pump_cancel_);
   } else if (!request.body.empty() || !may_lack_body) {
     curl_.easy_setopt(handle_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -150,7 +154,8 @@ void CurlTransfer::set_hooks() {
   if (!request_->on_address) return;
   curl_.easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &CurlTransfer::on_open_socket);
   curl_.easy_setopt(handle_, CURLOPT_OPENSOCKETDATA, this);
-  // A pooled connection was opened under somebody else's rules: this request's own are asked before it is used.
+  // A pooled connection was opened under somebody else's rules: this request's own are asked before it is
+  // used.
   curl_.easy_setopt(handle_, CURLOPT_PREREQFUNCTION, &CurlTransfer::on_before_request);
   curl_.easy_setopt(handle_, CURLOPT_PREREQDATA, this);
 }
@@ -199,7 +204,8 @@ std::size_t CurlTransfer::take_header(std::string_view line) {
   last_activity_ = std::chrono::steady_clock::now();
   if (head_done_) return line.size();  // a trailer
   header_bytes_ += line.size();
-  if (header_bytes_ > request_->max_header_bytes) return refuse(too_large("the head of the response is too large"));
+  if (header_bytes_ > request_->max_header_bytes)
+    return refuse(too_large("the head of the response is too large"));
   const std::string_view text = trim_ascii(line);
   if (line.starts_with("HTTP/")) {
     // Also the one after "100 Continue": only the last head counts.
@@ -207,12 +213,14 @@ std::size_t CurlTransfer::take_header(std::string_view line) {
     const std::size_t space = text.find(' ');
     http_version_ = text.substr(5, space - 5);
     status_ = 0;
-    if (space != std::string_view::npos) std::from_chars(text.data() + space + 1, text.data() + text.size(), status_);
+    if (space != std::string_view::npos)
+      std::from_chars(text.data() + space + 1, text.data() + text.size(), status_);
   } else if (text.empty()) {
     head_done_ = status_ >= 200;
     if (head_done_) wake();
   } else if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    headers_.add(std::string(trim_ascii(text.substr(0, colon))), std::string(trim_ascii(text.substr(colon + 1))));
+    headers_.add(std::string(trim_ascii(text.substr(0, colon))),
+                 std::string(trim_ascii(text.substr(colon + 1))));
   }
   return line.size();
 }
@@ -220,7 +228,8 @@ std::size_t CurlTransfer::take_header(std::string_view line) {
 std::size_t CurlTransfer::take_body(std::string_view bytes) {
   last_activity_ = std::chrono::steady_clock::now();
   if (bytes.size() > request_->max_body_bytes - body_bytes_)
-    return refuse(too_large(fmt::format("the body of the response is over {} bytes", request_->max_body_bytes)));
+    return refuse(
+        too_large(fmt::format("the body of the response is over {} bytes", request_->max_body_bytes)));
   if (!body_.empty() && body_.size() + bytes.size() > limits::kClientBufferBytes) {
     body_paused_ = true;
     return CURL_WRITEFUNC_PAUSE;
@@ -266,12 +275,9 @@ Error CurlTransfer::error_for(CURLcode code) const {
   const std::string text = fmt::format("{}: {}", request_->url.substr(0, request_->url.find('?')), words);
   switch (code) {
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return invalid(text);
-    case CURLE_OPERATION_TIMEDOUT:
-      return {ErrorKind::timeout, Blame::environment, text};
-    default:
-      return unavailable(text);
+    case CURLE_UNSUPPORTED_PROTOCOL: return invalid(text);
+    case CURLE_OPERATION_TIMEDOUT: return {ErrorKind::timeout, Blame::environment, text};
+    default: return unavailable(text);
   }
 }
 
@@ -287,8 +293,10 @@ io::Task<void> CurlTransfer::wait_for_news() {
   boost::system::error_code error;
   co_await news_.async_wait(asio::redirect_error(asio::use_awaitable, error));
   const auto state = co_await asio::this_coro::cancellation_state;
-  if (state.cancelled() != asio::cancellation_type::none) throw boost::system::system_error(asio::error::operation_aborted);
-  if (!limited || std::chrono::steady_clock::now() < last_activity_ + request_->idle_timeout) co_return Result<void>{};
+  if (state.cancelled() != asio::cancellation_type::none)
+    throw boost::system::system_error(asio::error::operation_aborted);
+  if (!limited || std::chrono::steady_clock::now() < last_activity_ + request_->idle_timeout)
+    co_return Result<void>{};
   if (done_ || !body_.empty()) co_return Result<void>{};
   co_return fail({ErrorKind::timeout, Blame::environment, "the peer sent nothing for too long"});
 }

@@ -19,7 +19,8 @@ namespace relay::net {
 
 /// What the pump coroutine and curl's read callback share. Outlives the transfer while the pump unwinds.
 struct Upload {
-  explicit Upload(const io::Executor& executor) : room(executor, boost::asio::steady_timer::time_point::max()) {}
+  explicit Upload(const io::Executor& executor)
+      : room(executor, boost::asio::steady_timer::time_point::max()) {}
   std::string bytes;
   std::size_t sent = 0;  // of bytes
   bool ended = false;
@@ -32,7 +33,8 @@ struct Upload {
 class CurlTransfer final : public CurlListener {
  public:
   /// Checks the request, then puts it on the wire.
-  static Result<std::unique_ptr<CurlTransfer>> start(std::shared_ptr<CurlLoop> loop, std::shared_ptr<const ClientRequest> request);
+  static Result<std::unique_ptr<CurlTransfer>> start(std::shared_ptr<CurlLoop> loop,
+                                                     std::shared_ptr<const ClientRequest> request);
   ~CurlTransfer() override;
 
   io::Task<void> wait_for_head();
@@ -87,9 +89,9 @@ class CurlTransfer final : public CurlListener {
   std::size_t body_bytes_ = 0;  // in all
   bool body_paused_ = false;
   bool done_ = false;
-  std::optional<Error> error_;        // how it failed
-  std::optional<Error> refused_;      // what a hook or a limit said
-  std::string allowed_address_;       // the last one that on_address let pass
+  std::optional<Error> error_;    // how it failed
+  std::optional<Error> refused_;  // what a hook or a limit said
+  std::string allowed_address_;   // the last one that on_address let pass
 
   std::shared_ptr<Upload> upload_;
   io::CancelSource pump_cancel_;

@@ -75,7 +75,8 @@ std::optional<std::string> find_query(std::string_view query, std::string_view n
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
     const std::size_t equals = pair.find('=');
     if (find_decoded(pair.substr(0, equals), Plus::space) != name) continue;
-    return find_decoded(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), Plus::space);
+    return find_decoded(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1),
+                        Plus::space);
   }
   return std::nullopt;
 }
@@ -87,7 +88,8 @@ std::optional<std::string> find_percent_decoded(std::string_view text) {
 bool is_http_token(std::string_view text) {
   constexpr std::string_view kSigns = "!#$%&'*+-.^_`|~";
   const auto allowed = [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || kSigns.find(c) != std::string_view::npos;
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           kSigns.find(c) != std::string_view::npos;
   };
   return !text.empty() && std::ranges::all_of(text, allowed);
 }
@@ -149,9 +151,9 @@ HttpResponse text_response(int status, std::string body) {
 }
 
 HttpResponse error_response(const Error& error) {
-  return json_response(error.face().http_status,
-                       fmt::format(R"({{"error":{{"type":{},"message":{}}}}})", json::quote(error.face().type),
-                                   json::quote(to_valid_utf8(error.message))));
+  return json_response(error.face().http_status, fmt::format(R"({{"error":{{"type":{},"message":{}}}}})",
+                                                             json::quote(error.face().type),
+                                                             json::quote(to_valid_utf8(error.message))));
 }
 
 }  // namespace relay::net

@@ -1,4 +1,5 @@
-// HTTP as values: what a request and a response are, whichever side of the wire we are on. No Beast, no curl here.
+// HTTP as values: what a request and a response are, whichever side of the wire we are on. No Beast, no curl
+// here.
 #pragma once
 
 #include <initializer_list>

@@ -15,7 +15,9 @@ class Url {
   explicit Url(const CurlLibrary& curl) : curl_(curl), url_(curl.url(), Delete{&curl}) {}
 
   /// Absolute, or relative to what was set before.
-  bool set(const std::string& text) { return curl_.url_set(url_.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK; }
+  bool set(const std::string& text) {
+    return curl_.url_set(url_.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
+  }
 
   [[nodiscard]] std::string part(CURLUPart part, unsigned flags = 0) const {
     char* text = nullptr;
@@ -56,28 +58,34 @@ bool becomes_get(int status, const std::string& method) {
   return (status == 301 || status == 302) && method == "POST";
 }
 
-// The same request for another place, as the fetch standard has it: what was meant for one origin stays there.
-Result<std::shared_ptr<ClientRequest>> redirected(const ClientRequest& before, int status, const std::string& url) {
+// The same request for another place, as the fetch standard has it: what was meant for one origin stays
+// there.
+Result<std::shared_ptr<ClientRequest>> redirected(const ClientRequest& before, int status,
+                                                  const std::string& url) {
   auto request = std::make_shared<ClientRequest>(before);
   request->url = url;
   if (becomes_get(status, before.method)) {
     request->method = "GET";
     request->body.clear();
     request->body_source = nullptr;
-    for (const char* field : {"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"})
+    for (const char* field :
+         {"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"})
       request->headers.remove(field);
   }
-  if (request->body_source) return fail(unavailable("a redirect asks for a body again that was streamed and is gone"));
+  if (request->body_source)
+    return fail(unavailable("a redirect asks for a body again that was streamed and is gone"));
   RELAY_TRY(const std::string from, origin_of(before.url));
   RELAY_TRY(const std::string to, origin_of(url));
   if (from != to)
-    for (const char* field : {"Authorization", "Cookie", "Proxy-Authorization", "Host"}) request->headers.remove(field);
+    for (const char* field : {"Authorization", "Cookie", "Proxy-Authorization", "Host"})
+      request->headers.remove(field);
   return request;
 }
 
 class CurlResponse final : public ClientResponse {
  public:
-  CurlResponse(std::unique_ptr<CurlTransfer> transfer, std::string url) : transfer_(std::move(transfer)), url_(std::move(url)) {}
+  CurlResponse(std::unique_ptr<CurlTransfer> transfer, std::string url)
+      : transfer_(std::move(transfer)), url_(std::move(url)) {}
   [[nodiscard]] int status() const override { return transfer_->status(); }
   [[nodiscard]] const Headers& headers() const override { return transfer_->headers(); }
   [[nodiscard]] const std::string& url() const override { return url_; }
@@ -119,10 +127,12 @@ io::Task<std::unique_ptr<ClientResponse>> CurlClient::send(ClientRequest first) 
     RELAY_CO_CHECK(co_await transfer->wait_for_head());
     const auto location = transfer->headers().find("Location");
     if (!is_redirect(transfer->status()) || !location || request->max_redirects == 0) {
-      std::unique_ptr<ClientResponse> response = std::make_unique<CurlResponse>(std::move(transfer), request->url);
+      std::unique_ptr<ClientResponse> response =
+          std::make_unique<CurlResponse>(std::move(transfer), request->url);
       co_return response;
     }
-    if (hop > request->max_redirects) co_return fail(unavailable(fmt::format("more than {} redirects", request->max_redirects)));
+    if (hop > request->max_redirects)
+      co_return fail(unavailable(fmt::format("more than {} redirects", request->max_redirects)));
     RELAY_CO_TRY(const std::string target, resolve_url(request->url, std::string(*location)));
     if (request->on_redirect) RELAY_CO_CHECK(request->on_redirect(target, hop));
     RELAY_CO_TRY(request, redirected(*request, transfer->status(), target));
@@ -138,7 +148,8 @@ std::unique_ptr<HttpClient> HttpClient::make(const io::Executor& executor) {
 io::Task<HttpResponse> HttpClient::fetch(ClientRequest request) {
   RELAY_CO_TRY(auto response, co_await send(std::move(request)));
   RELAY_CO_TRY(std::string body, co_await read_rest(*response));
-  co_return HttpResponse{.status = response->status(), .headers = response->headers(), .body = std::move(body)};
+  co_return HttpResponse{
+      .status = response->status(), .headers = response->headers(), .body = std::move(body)};
 }
 
 io::Task<std::string> read_rest(ClientResponse& response) {

@@ -83,11 +83,19 @@ io::Task<void> peer(Exchange& exchange) {
 
 class HttpClientTest : public testing::Test {
  protected:
-  HttpClientTest() : server_(peer), client_(server_.loop().call([&] { return HttpClient::make(server_.loop().executor()); })) {}
-  ~HttpClientTest() override { server_.loop().call([&] { client_.reset(); }); }
+  HttpClientTest()
+      : server_(peer),
+        client_(server_.loop().call([&] { return HttpClient::make(server_.loop().executor()); })) {}
+  ~HttpClientTest() override {
+    server_.loop().call([&] { client_.reset(); });
+  }
 
-  std::string url(std::string_view path) { return "http://127.0.0.1:" + std::to_string(server_.port()) + std::string(path); }
-  Result<HttpResponse> fetch(ClientRequest request) { return server_.loop().run(client_->fetch(std::move(request))); }
+  std::string url(std::string_view path) {
+    return "http://127.0.0.1:" + std::to_string(server_.port()) + std::string(path);
+  }
+  Result<HttpResponse> fetch(ClientRequest request) {
+    return server_.loop().run(client_->fetch(std::move(request)));
+  }
   Result<HttpResponse> fetch(std::string_view path) { return fetch(ClientRequest{.url = url(path)}); }
   void wait_for_connections(std::size_t count) {
     while (server_.connection_count() != count) std::this_thread::sleep_for(1ms);
@@ -115,7 +123,8 @@ TEST_F(HttpClientTest, ReusesItsConnection) {
 
 TEST_F(HttpClientTest, RefusesHeaderFieldsAndMethodsThatWouldBeMore) {
   using Case = std::pair<std::string, std::string>;
-  for (const auto& [name, value] : {Case{"X", "a\r\nEvil: 1"}, Case{"X Y", "a"}, Case{"X:", "a"}, Case{"", "a"}, Case{"X", std::string("a\0b", 3)}}) {
+  for (const auto& [name, value] : {Case{"X", "a\r\nEvil: 1"}, Case{"X Y", "a"}, Case{"X:", "a"},
+                                    Case{"", "a"}, Case{"X", std::string("a\0b", 3)}}) {
     ClientRequest request{.url = url("/")};
     request.headers.add(name, value);
     EXPECT_EQ(fetch(request).error().kind, ErrorKind::invalid) << name;
@@ -124,7 +133,8 @@ TEST_F(HttpClientTest, RefusesHeaderFieldsAndMethodsThatWouldBeMore) {
 }
 
 TEST_F(HttpClientTest, SpeaksOnlyHttp) {
-  for (const char* bad : {"file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "", "nonsense://", "http://"})
+  for (const char* bad :
+       {"file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "", "nonsense://", "http://"})
     EXPECT_EQ(fetch(ClientRequest{.url = bad}).error().kind, ErrorKind::invalid) << bad;
 }
 
@@ -200,8 +210,8 @@ TEST_F(HttpClientTest, GivesUpOnASilentPeer) {
   wait_for_connections(0);
 }
 
-// A port whose queue is full: the kernel answers nobody, as a host that drops packets. With room, it takes a connection
-// and then says nothing.
+// A port whose queue is full: the kernel answers nobody, as a host that drops packets. With room, it takes a
+// connection and then says nothing.
 class DeafPort {
  public:
   explicit DeafPort(std::size_t taken) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -248,7 +258,8 @@ TEST_F(HttpClientTest, DropsTheTransferOfACancelledCoroutine) {
       RELAY_CO_CHECK(co_await client.fetch(std::move(request)));
       co_return Result<void>{};
     };
-    io::spawn(server_.loop().executor(), waiting(*client_, ClientRequest{.url = url("/silent")}), "waiting", cancel);
+    io::spawn(server_.loop().executor(), waiting(*client_, ClientRequest{.url = url("/silent")}), "waiting",
+              cancel);
   });
   wait_for_connections(1);
   server_.loop().call([&] { cancel.cancel(); });
@@ -272,7 +283,9 @@ TEST_F(HttpClientTest, AsksAboutEachAddressBeforeConnecting) {
 TEST_F(HttpClientTest, AsksAgainBeforeItUsesAPooledConnection) {
   ASSERT_EQ(fetch("/")->body, "hello");
   ClientRequest request{.url = url("/echo")};
-  request.on_address = [](const std::string&, std::uint16_t) -> Result<void> { return fail(denied("not for you")); };
+  request.on_address = [](const std::string&, std::uint16_t) -> Result<void> {
+    return fail(denied("not for you"));
+  };
   EXPECT_EQ(fetch(request).error().message, "not for you");
 }
 
@@ -283,12 +296,15 @@ TEST_F(HttpClientTest, FollowsRedirectsAsFarAsItMay) {
   EXPECT_EQ(fetch(request)->body, "GET|-|-|-|");
   request.max_redirects = 1;
   EXPECT_EQ(fetch(request).error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(fetch(ClientRequest{.url = url("/loop"), .max_redirects = 5}).error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(fetch(ClientRequest{.url = url("/loop"), .max_redirects = 5}).error().kind,
+            ErrorKind::unavailable);
 }
 
 TEST_F(HttpClientTest, AsksAboutEachRedirect) {
   std::vector<std::string> seen;
-  ClientRequest request{.url = url("/redirect?status=302&to=/redirect%3Fstatus%3D302%26to%3Dhttp://evil.test/"), .max_redirects = 5};
+  ClientRequest request{
+      .url = url("/redirect?status=302&to=/redirect%3Fstatus%3D302%26to%3Dhttp://evil.test/"),
+      .max_redirects = 5};
   request.on_redirect = [&](const std::string& target, int hop) -> Result<void> {
     seen.push_back(std::to_string(hop) + " " + target);
     if (target.find("evil") != std::string::npos && hop == 2) return fail(denied("evil"));
@@ -301,13 +317,20 @@ TEST_F(HttpClientTest, AsksAboutEachRedirect) {
 
 TEST_F(HttpClientTest, RefusesARedirectToAnotherProtocol) {
   for (const char* target : {"file:///etc/passwd", "ftp://x/", "javascript:1"})
-    EXPECT_EQ(fetch(ClientRequest{.url = url("/redirect?status=302&to=" + std::string(target)), .max_redirects = 5}).error().kind, ErrorKind::invalid);
+    EXPECT_EQ(
+        fetch(ClientRequest{.url = url("/redirect?status=302&to=" + std::string(target)), .max_redirects = 5})
+            .error()
+            .kind,
+        ErrorKind::invalid);
 }
 
 TEST_F(HttpClientTest, RewritesTheMethodAsBrowsersDo) {
   const auto after = [&](std::string method, int status) {
-    ClientRequest request{.method = method, .url = url("/redirect?status=" + std::to_string(status) + "&to=/echo"),
-                          .headers = {{"Content-Type", "text/x"}}, .body = method == "GET" ? "" : "data", .max_redirects = 1};
+    ClientRequest request{.method = method,
+                          .url = url("/redirect?status=" + std::to_string(status) + "&to=/echo"),
+                          .headers = {{"Content-Type", "text/x"}},
+                          .body = method == "GET" ? "" : "data",
+                          .max_redirects = 1};
     return fetch(request)->body;
   };
   EXPECT_EQ(after("POST", 301), "GET|-|-|-|");
@@ -322,7 +345,8 @@ TEST_F(HttpClientTest, KeepsSecretsFromAnotherOrigin) {
   TestServer other(peer);
   const std::string elsewhere = "http://127.0.0.1:" + std::to_string(other.port()) + "/echo";
   ClientRequest request{.url = url("/redirect?status=302&to=" + elsewhere),
-                        .headers = {{"Authorization", "Bearer s"}, {"X-Test", "kept"}}, .max_redirects = 1};
+                        .headers = {{"Authorization", "Bearer s"}, {"X-Test", "kept"}},
+                        .max_redirects = 1};
   EXPECT_EQ(fetch(request)->body, "GET|kept|-|-|");
   request.url = url("/redirect?status=302&to=/echo");
   EXPECT_EQ(fetch(request)->body, "GET|kept|Bearer s|-|");
@@ -330,7 +354,9 @@ TEST_F(HttpClientTest, KeepsSecretsFromAnotherOrigin) {
 
 TEST_F(HttpClientTest, DoesNotRepeatAStreamedBody) {
   ClientRequest request{.method = "POST", .url = url("/redirect?status=307&to=/echo"), .max_redirects = 1};
-  request.body_source = []() -> io::Task<std::optional<std::string>> { co_return std::optional<std::string>{}; };
+  request.body_source = []() -> io::Task<std::optional<std::string>> {
+    co_return std::optional<std::string>{};
+  };
   EXPECT_EQ(fetch(request).error().kind, ErrorKind::unavailable);
 }
 

@@ -1,9 +1,9 @@
 // One HTTP connection, whatever the stream is: TCP, TLS, or a test's in-memory stream.
 //
-// The connection is a coroutine and at the same time the Exchange that handlers see: there is one request at a
-// time, so nothing is allocated per request but what the request itself needs. Reading ahead happens only when
-// somebody wants to know whether the peer is still there (peer_gone, a stream): then one read is pending beside
-// the handler, and what it brings is the beginning of the next request.
+// The connection is a coroutine and at the same time the Exchange that handlers see: there is one request at
+// a time, so nothing is allocated per request but what the request itself needs. Reading ahead happens only
+// when somebody wants to know whether the peer is still there (peer_gone, a stream): then one read is pending
+// beside the handler, and what it brings is the beginning of the next request.
 #pragma once
 
 #include <charconv>
@@ -33,7 +33,9 @@ struct ServerCore {
 };
 
 template <class Stream>
-class Connection final : public LiveConnection, public Exchange, public std::enable_shared_from_this<Connection<Stream>> {
+class Connection final : public LiveConnection,
+                         public Exchange,
+                         public std::enable_shared_from_this<Connection<Stream>> {
  public:
   Connection(Stream stream, std::shared_ptr<ServerCore> core, std::string remote_address)
       : stream_(std::move(stream)),
@@ -72,9 +74,10 @@ class Connection final : public LiveConnection, public Exchange, public std::ena
   class Body;
 
   static constexpr std::size_t kReadBytes = 64 * limits::kKiB;
-  static constexpr std::size_t kCopiedBytes = 16 * limits::kKiB;  // a body up to this goes into the head's buffer
-  static constexpr std::size_t kDrainBytes = 64 * limits::kKiB;   // of an unread body, to save the connection
-  static constexpr std::size_t kWatchBytes = 256;  // a quiet stream keeps no more than this
+  static constexpr std::size_t kCopiedBytes =
+      16 * limits::kKiB;  // a body up to this goes into the head's buffer
+  static constexpr std::size_t kDrainBytes = 64 * limits::kKiB;  // of an unread body, to save the connection
+  static constexpr std::size_t kWatchBytes = 256;                // a quiet stream keeps no more than this
   static constexpr std::size_t kLingerBytes = 1 * limits::kMiB;
   static constexpr auto kLingerTime = std::chrono::seconds(1);
 

@@ -28,7 +28,8 @@ class Connection<Stream>::Body final : public BodyStream {
   }
 
   io::Task<void> finish() override {
-    if (connection_.answer_ != Answer::streaming) co_return fail(internal("the response is finished already"));
+    if (connection_.answer_ != Answer::streaming)
+      co_return fail(internal("the response is finished already"));
     if (left_ != 0) co_return fail(internal("the response is shorter than its Content-Length"));
     connection_.answer_ = Answer::finished;
     if (framing_ != Framing::chunked) co_return Result<void>{};
@@ -80,7 +81,8 @@ asio::awaitable<bool> Connection<Stream>::serve_one() {
     keep_alive_ = false;
     body_broken_ = true;
     HttpResponse response = json_response(
-        refusal_.status, fmt::format(R"({{"error":{{"type":"ValidationError","message":"{}"}}}})", refusal_.reason));
+        refusal_.status,
+        fmt::format(R"({{"error":{{"type":"ValidationError","message":"{}"}}}})", refusal_.reason));
     co_await respond(std::move(response));
   } else {
     Result<void> result = co_await call_handler();
@@ -132,7 +134,8 @@ asio::awaitable<Result<void>> Connection<Stream>::call_handler() {
   } catch (...) {
     thrown = std::current_exception();
   }
-  // A handler that was cancelled from outside still gets an answer: from here on the coroutine may wait again.
+  // A handler that was cancelled from outside still gets an answer: from here on the coroutine may wait
+  // again.
   co_await asio::this_coro::reset_cancellation_state();
   if (!io::is_cancellation(thrown)) {
     io::report_failure("http handler", io::error_from(thrown));
@@ -146,7 +149,8 @@ template <class Stream>
 asio::awaitable<void> Connection<Stream>::settle(Result<void> result) {
   switch (answer_) {
     case Answer::none: {
-      if (result && gone_.is_set()) co_return Face::close(stream_);  // nobody is there who would read an answer
+      if (result && gone_.is_set())
+        co_return Face::close(stream_);  // nobody is there who would read an answer
       if (result) result = fail(internal("the request handler gave no answer"));
       if (result.error().blame == Blame::us) io::report_failure("http handler", result.error());
       HttpResponse response = error_response(result.error());
@@ -154,8 +158,8 @@ asio::awaitable<void> Connection<Stream>::settle(Result<void> result) {
       co_return;
     }
     case Answer::streaming:
-      // Events have no length: a stream of them that the server ends has ended, and the client reconnects. Any
-      // other body is cut off, and the peer has to see that.
+      // Events have no length: a stream of them that the server ends has ended, and the client reconnects.
+      // Any other body is cut off, and the peer has to see that.
       keep_alive_ = false;
       if (!event_stream_ || writing_ || gone_.is_set()) co_return Face::close(stream_);
       co_await Body(*this, parser_.is_http_1_0() ? Framing::close : Framing::chunked).finish();
@@ -179,8 +183,8 @@ asio::awaitable<void> Connection<Stream>::finish_body() {
   }
 }
 
-/// Closing a socket that has unread input resets it, and the peer may never see the answer. So: say that nothing
-/// more comes, then read a little of what still comes.
+/// Closing a socket that has unread input resets it, and the peer may never see the answer. So: say that
+/// nothing more comes, then read a little of what still comes.
 template <class Stream>
 asio::awaitable<void> Connection<Stream>::part() {
   read_deadline_ = after(kLingerTime);
@@ -260,7 +264,8 @@ Result<bool> Connection<Stream>::feed_body() {
 template <class Stream>
 io::Task<std::string> Connection<Stream>::read_body(std::size_t max_bytes) {
   const auto length = parser_.content_length();
-  if (length.value_or(0) > max_bytes) co_return fail(too_large(fmt::format("the request body is over {} bytes", max_bytes)));
+  if (length.value_or(0) > max_bytes)
+    co_return fail(too_large(fmt::format("the request body is over {} bytes", max_bytes)));
   parser_.keep_body(max_bytes);
   if (!parser_.done() && buffer_.empty()) buffer_.expect(length.value_or(kReadBytes));
   read_deadline_ = parser_.done() ? Time::max() : after(core_->limits.body_timeout);
@@ -302,7 +307,9 @@ io::Task<std::unique_ptr<BodyStream>> Connection<Stream>::start_stream(int statu
   answer_ = Answer::streaming;
   event_stream_ = headers.find("Content-Type").value_or("").starts_with("text/event-stream");
   const auto length = headers.find("Content-Length");
-  const Framing framing = length ? Framing::length : parser_.is_http_1_0() ? Framing::close : Framing::chunked;
+  const Framing framing = length                  ? Framing::length
+                          : parser_.is_http_1_0() ? Framing::close
+                                                  : Framing::chunked;
   const HeadShape shape{.framing = framing, .content_length = length ? number_in(*length) : 0};
   if (framing == Framing::close) keep_alive_ = false;
   begin_answer(status, headers, shape);
@@ -319,7 +326,9 @@ io::Task<std::unique_ptr<BodyStream>> Connection<Stream>::start_stream(int statu
 template <class Stream>
 void Connection<Stream>::begin_answer(int status, const Headers& headers, HeadShape shape) {
   keep_alive_ = keep_alive_ && can_keep(headers);
-  shape.after = !keep_alive_ ? AfterAnswer::close : parser_.is_http_1_0() ? AfterAnswer::keep_said : AfterAnswer::keep;
+  shape.after = !keep_alive_            ? AfterAnswer::close
+                : parser_.is_http_1_0() ? AfterAnswer::keep_said
+                                        : AfterAnswer::keep;
   out_.clear();
   append_head(out_, status, headers, shape, core_->date.now());
 }
@@ -331,7 +340,8 @@ bool Connection<Stream>::can_keep(const Headers& headers) const {
   return !equal_ignoring_case(headers.find("Connection").value_or(""), "close");
 }
 
-// A peer that waits for "100 Continue" may send the body or not: nobody can know where its next request begins.
+// A peer that waits for "100 Continue" may send the body or not: nobody can know where its next request
+// begins.
 template <class Stream>
 bool Connection<Stream>::is_drainable() const {
   const auto length = parser_.content_length();
@@ -351,9 +361,10 @@ void Connection<Stream>::watch() {
   watching_ = true;
   buffer_.expect(kWatchBytes);
   watch_done_.clear();
-  stream_.async_read_some(buffer_.prepare(), [self = this->shared_from_this()](const error_code& error, std::size_t bytes) {
-    self->watched(error, bytes);
-  });
+  stream_.async_read_some(buffer_.prepare(),
+                          [self = this->shared_from_this()](const error_code& error, std::size_t bytes) {
+                            self->watched(error, bytes);
+                          });
 }
 
 template <class Stream>

@@ -1,10 +1,10 @@
 // The connection on an in-memory stream: every read size, and a failure at every operation.
 #include "net/http_connection.h"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/beast/_experimental/test/stream.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/beast/_experimental/test/stream.hpp>
 
 namespace relay::net {
 namespace {
@@ -33,7 +33,8 @@ struct Outcome {
 
 // The Date field differs from run to run.
 std::string without_dates(std::string text) {
-  for (std::size_t at = 0; (at = text.find("Date: ", at)) != std::string::npos;) text.erase(at, text.find("\r\n", at) + 2 - at);
+  for (std::size_t at = 0; (at = text.find("Date: ", at)) != std::string::npos;)
+    text.erase(at, text.find("\r\n", at) + 2 - at);
   return text;
 }
 
@@ -47,7 +48,8 @@ Outcome converse(std::string_view input, std::size_t read_size, test::fail_count
   server.read_size(read_size);
   server.append({input.data(), input.size()});
   client.close();  // after these bytes, the end
-  Connection<test::stream>::start(std::make_shared<Connection<test::stream>>(std::move(server), core, "test"));
+  Connection<test::stream>::start(
+      std::make_shared<Connection<test::stream>>(std::move(server), core, "test"));
   loop.run();
   return {without_dates(std::string(client.str())), core->registry->size()};
 }
@@ -72,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ConnectionSplit, testing::Values(1, 2, 3, 7, 31,
 constexpr std::string_view kAll =
     "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
     "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
-    "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nTrailer: t\r\n\r\n"
+    "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+    "chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nTrailer: t\r\n\r\n"
     "HEAD /d HTTP/1.1\r\nHost: x\r\n\r\n"
     "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n"
     "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -80,7 +83,8 @@ constexpr std::string_view kAll =
 TEST_P(ConnectionSplit, AnswersEveryKindOfRequestInOrder) {
   const std::string output = run(kAll);
   EXPECT_EQ(statuses(output), "200 200 200 200 200 200 ");
-  for (const char* part : {"/a[]", "/b[hello]", "/c[abcde]", "5\r\nfirst\r\n6\r\nsecond\r\n0\r\n\r\n", "/last[]"})
+  for (const char* part :
+       {"/a[]", "/b[hello]", "/c[abcde]", "5\r\nfirst\r\n6\r\nsecond\r\n0\r\n\r\n", "/last[]"})
     EXPECT_THAT(output, HasSubstr(part));
   EXPECT_THAT(output, HasSubstr("Content-Length: 4\r\n\r\nHTTP/1.1")) << "HEAD has the length and no body";
   EXPECT_THAT(output, HasSubstr("Connection: close"));
@@ -88,14 +92,18 @@ TEST_P(ConnectionSplit, AnswersEveryKindOfRequestInOrder) {
 
 TEST_P(ConnectionSplit, RefusesWhatTwoParsersCouldReadDifferently) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400 "},
-      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", "400 "},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+       "400 "},
+      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+       "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3, 4\r\n\r\nabcd", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +3\r\n\r\nabc", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nabc", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\nabc", "400 "},
-      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400 "},
+      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+       "chunked\r\n\r\n0\r\n\r\n",
+       "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501 "},
       {"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400 "},
@@ -124,12 +132,14 @@ TEST_P(ConnectionSplit, RefusesWhatTwoParsersCouldReadDifferently) {
 }
 
 TEST_P(ConnectionSplit, NeverReadsOnAfterARefusal) {
-  const std::string output = run("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string output = run(
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(statuses(output), "413 ");
 }
 
 TEST_P(ConnectionSplit, RefusesAHeadOverTheLimit) {
-  const std::string large = "GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(limits::kHttpHeaderBytes, 'a') + "\r\n\r\n";
+  const std::string large =
+      "GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(limits::kHttpHeaderBytes, 'a') + "\r\n\r\n";
   EXPECT_EQ(statuses(run(large)), "431 ");
   EXPECT_EQ(statuses(run("GET /" + std::string(limits::kHttpHeaderBytes, 'a'))), "431 ");
 }
@@ -147,7 +157,8 @@ TEST_P(ConnectionSplit, SaysNothingToATruncatedHeadAndRefusesATruncatedBody) {
 }
 
 TEST_P(ConnectionSplit, SkipsEmptyLinesBeforeARequest) {
-  EXPECT_EQ(statuses(run("\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n")), "200 200 ");
+  EXPECT_EQ(statuses(run("\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n")),
+            "200 200 ");
 }
 
 TEST_P(ConnectionSplit, TakesTheHostOfAnAbsoluteTarget) {

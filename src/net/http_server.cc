@@ -1,7 +1,7 @@
 #include "net/http_server.h"
 
-#include <boost/asio/ssl/context.hpp>
 #include <fmt/format.h>
+#include <boost/asio/ssl/context.hpp>
 
 #include "io/spawn.h"
 #include "net/http_connection.h"
@@ -11,9 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kRefusalsAtOnce = 64;  // polite refusals in progress; beyond that a full server just closes
-constexpr auto kAcceptPause = 50ms;          // when the process is out of descriptors
-constexpr auto kAbortGrace = 2s;             // for handlers to unwind after their connections were closed
+constexpr std::size_t kRefusalsAtOnce =
+    64;                              // polite refusals in progress; beyond that a full server just closes
+constexpr auto kAcceptPause = 50ms;  // when the process is out of descriptors
+constexpr auto kAbortGrace = 2s;     // for handlers to unwind after their connections were closed
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
 
@@ -22,7 +23,8 @@ Result<std::shared_ptr<asio::ssl::context>> load_tls(const ServerTls& tls) {
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
   error_code error;
   context->use_certificate_chain_file(tls.certificate_path, error);
-  if (error) return fail(invalid(fmt::format("TLS certificate {}: {}", tls.certificate_path, error.message())));
+  if (error)
+    return fail(invalid(fmt::format("TLS certificate {}: {}", tls.certificate_path, error.message())));
   context->use_private_key_file(tls.key_path, asio::ssl::context::pem, error);
   if (error) return fail(invalid(fmt::format("TLS key {}: {}", tls.key_path, error.message())));
   return context;
@@ -40,7 +42,8 @@ Result<tcp::acceptor> listen(const io::Executor& executor, const ServerOptions& 
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) return acceptor;
   Error failure = from_errno(error.value(), fmt::format("listen on {}:{}", options.address, options.port));
-  if (error == asio::error::address_in_use) failure.message += "; another program listens there, choose a free port with --port";
+  if (error == asio::error::address_in_use)
+    failure.message += "; another program listens there, choose a free port with --port";
   return fail(std::move(failure));
 }
 
@@ -54,7 +57,8 @@ std::string address_text(const tcp::socket& socket) {
 
 class BeastServer final : public HttpServer {
  public:
-  BeastServer(tcp::acceptor acceptor, std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core)
+  BeastServer(tcp::acceptor acceptor, std::shared_ptr<asio::ssl::context> tls,
+              std::shared_ptr<ServerCore> core)
       : port_(acceptor.local_endpoint().port()),
         state_(std::make_shared<State>(std::move(acceptor), std::move(tls), std::move(core))) {
     io::spawn(state_->acceptor.get_executor(), accept_all(state_), "http accept");
@@ -72,7 +76,8 @@ class BeastServer final : public HttpServer {
 
  private:
   struct State {
-    State(tcp::acceptor accepting, std::shared_ptr<asio::ssl::context> context, std::shared_ptr<ServerCore> shared)
+    State(tcp::acceptor accepting, std::shared_ptr<asio::ssl::context> context,
+          std::shared_ptr<ServerCore> shared)
         : acceptor(std::move(accepting)), tls(std::move(context)), core(std::move(shared)) {}
     tcp::acceptor acceptor;
     std::shared_ptr<asio::ssl::context> tls;
@@ -96,7 +101,8 @@ class BeastServer final : public HttpServer {
 io::Task<void> BeastServer::accept_all(std::shared_ptr<State> state) {
   while (state->acceptor.is_open()) {
     error_code error;
-    tcp::socket socket = co_await state->acceptor.async_accept(asio::redirect_error(asio::use_awaitable, error));
+    tcp::socket socket =
+        co_await state->acceptor.async_accept(asio::redirect_error(asio::use_awaitable, error));
     if (!error) {
       admit(state, std::move(socket));
     } else if (state->acceptor.is_open()) {
@@ -113,10 +119,12 @@ void BeastServer::admit(const std::shared_ptr<State>& state, tcp::socket socket)
   std::string address = address_text(socket);
   const io::Executor executor = socket.get_executor();
   if (!state->core->registry->has_room(address)) {
-    if (state->refusals < kRefusalsAtOnce) io::spawn(executor, refuse(state, std::move(socket)), "http refusal");
+    if (state->refusals < kRefusalsAtOnce)
+      io::spawn(executor, refuse(state, std::move(socket)), "http refusal");
   } else if (state->tls) {
     using Tls = Connection<TlsStream>;
-    Tls::start(std::make_shared<Tls>(TlsStream(std::move(socket), *state->tls), state->core, std::move(address)));
+    Tls::start(
+        std::make_shared<Tls>(TlsStream(std::move(socket), *state->tls), state->core, std::move(address)));
   } else {
     using Plain = Connection<tcp::socket>;
     Plain::start(std::make_shared<Plain>(std::move(socket), state->core, std::move(address)));
@@ -146,7 +154,8 @@ io::Task<void> BeastServer::stop(std::chrono::steady_clock::duration grace) {
   const std::shared_ptr<State> state = state_;
   ConnectionRegistry& registry = *state->core->registry;
   registry.shut_down_all();
-  RELAY_CO_TRY(const bool empty, co_await registry.wait_until_empty(std::chrono::steady_clock::now() + grace));
+  RELAY_CO_TRY(const bool empty,
+               co_await registry.wait_until_empty(std::chrono::steady_clock::now() + grace));
   if (empty) co_return Result<void>{};
   registry.abort_all();
   RELAY_CO_CHECK(co_await registry.wait_until_empty(std::chrono::steady_clock::now() + kAbortGrace));
@@ -155,7 +164,8 @@ io::Task<void> BeastServer::stop(std::chrono::steady_clock::duration grace) {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::open(io::Executor executor, ServerOptions options, HttpHandler handler) {
+Result<std::unique_ptr<HttpServer>> HttpServer::open(io::Executor executor, ServerOptions options,
+                                                     HttpHandler handler) {
   std::shared_ptr<asio::ssl::context> tls;
   if (options.tls) {
     RELAY_TRY(tls, load_tls(*options.tls));
@@ -165,7 +175,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(io::Executor executor, Serv
   core->limits = options.limits;
   core->handler = std::move(handler);
   core->registry = std::make_shared<ConnectionRegistry>(executor, options.limits);
-  std::unique_ptr<HttpServer> server = std::make_unique<BeastServer>(std::move(acceptor), std::move(tls), std::move(core));
+  std::unique_ptr<HttpServer> server =
+      std::make_unique<BeastServer>(std::move(acceptor), std::move(tls), std::move(core));
   return server;
 }
 

@@ -2,9 +2,9 @@
 //
 // A connection is a coroutine that reads one request head at a time and hands an Exchange to the handler. The
 // handler reads the body when it wants it (so that a refused request is refused before its body is read) and
-// answers once: whole, or as a stream. When the handler returns without an answer the server sends 500; when it
-// fails with an Error the server sends the error's own status. Pipelined requests wait their turn in the socket.
-// Every connection ends: each phase has a time limit (base/limits.h), and stop() ends them all.
+// answers once: whole, or as a stream. When the handler returns without an answer the server sends 500; when
+// it fails with an Error the server sends the error's own status. Pipelined requests wait their turn in the
+// socket. Every connection ends: each phase has a time limit (base/limits.h), and stop() ends them all.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,8 @@
 
 namespace relay::net {
 
-/// A response body that is written piece by piece: chunked, or exactly as long as the Content-Length field that was
-/// given to Exchange::start_stream.
+/// A response body that is written piece by piece: chunked, or exactly as long as the Content-Length field
+/// that was given to Exchange::start_stream.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
@@ -40,7 +40,8 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual const HttpRequest& request() const = 0;
-  /// The whole body. Fails with too_large (413) over max_bytes, timeout, or invalid when the framing is broken.
+  /// The whole body. Fails with too_large (413) over max_bytes, timeout, or invalid when the framing is
+  /// broken.
   virtual io::Task<std::string> read_body(std::size_t max_bytes = limits::kHttpBodyBytes) = 0;
 
   /// Answers. Exactly one of the two is called, once.
@@ -78,7 +79,8 @@ struct ServerOptions {
 class HttpServer {
  public:
   /// Binds and listens; connections are accepted from the next turn of the loop on.
-  static Result<std::unique_ptr<HttpServer>> open(io::Executor executor, ServerOptions options, HttpHandler handler);
+  static Result<std::unique_ptr<HttpServer>> open(io::Executor executor, ServerOptions options,
+                                                  HttpHandler handler);
   virtual ~HttpServer() = default;
 
   [[nodiscard]] virtual std::uint16_t port() const = 0;

@@ -20,7 +20,8 @@ using testing::StartsWith;
 // Answers with what it got, so that tests see what the handler saw.
 io::Task<void> echo(Exchange& exchange) {
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
-  HttpResponse response = text_response(200, exchange.request().method + " " + exchange.request().path + " [" + body + "]");
+  HttpResponse response =
+      text_response(200, exchange.request().method + " " + exchange.request().path + " [" + body + "]");
   co_return co_await exchange.respond(std::move(response));
 }
 
@@ -36,7 +37,9 @@ TEST(HttpServer, AnswersOnOneConnectionAgainAndAgain) {
 TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
   TestServer server(echo);
   RawClient client(server.port());
-  client.send("POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send(
+      "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 "
+      "HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(client.read_response(), EndsWith("POST /1 [abc]"));
   EXPECT_THAT(client.read_response(), EndsWith("GET /2 []"));
   EXPECT_THAT(client.read_response(), EndsWith("GET /3 []"));
@@ -357,7 +360,8 @@ TEST(HttpServer, StopAbortsWhatDoesNotEndInItsGrace) {
 TEST(HttpServer, RefusesWhatItCannotListenOn) {
   LoopThread loop;
   const auto open = [&](ServerOptions options) {
-    return loop.call([&] { return HttpServer::open(loop.executor(), std::move(options), echo).error().kind; });
+    return loop.call(
+        [&] { return HttpServer::open(loop.executor(), std::move(options), echo).error().kind; });
   };
   EXPECT_EQ(open({.address = "not an address"}), ErrorKind::invalid);
   EXPECT_EQ(open({.address = "203.0.113.1"}), ErrorKind::unavailable);

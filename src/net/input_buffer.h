@@ -1,5 +1,5 @@
-// InputBuffer: bytes that have arrived and are not yet used, in one piece. Grows when a head needs it, gives its
-// memory back when a connection becomes a long-lived stream.
+// InputBuffer: bytes that have arrived and are not yet used, in one piece. Grows when a head needs it, gives
+// its memory back when a connection becomes a long-lived stream.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,8 @@ class InputBuffer {
   void make_room() {
     const std::size_t used = end_ - begin_;
     const bool crowded = used * 2 > capacity_ || capacity_ == 0;
-    const std::size_t wanted = crowded ? std::min(max_bytes_, std::max(kFirstBytes, capacity_ * 2)) : capacity_;
+    const std::size_t wanted =
+        crowded ? std::min(max_bytes_, std::max(kFirstBytes, capacity_ * 2)) : capacity_;
     if (wanted == capacity_) {
       std::memmove(bytes_.get(), bytes_.get() + begin_, used);
     } else {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
+#include <boost/asio/ip/address.hpp>
 
 #include "base/bytes.h"
 
@@ -14,11 +14,13 @@ namespace {
 constexpr std::array<std::string_view, 3> kLoopbackNames = {"localhost", "127.0.0.1", "[::1]"};
 
 // What pages may send; everything that begins with "mcp-" comes on top (Mcp-Session-Id, Mcp-Param-...).
-constexpr std::array<std::string_view, 6> kRequestFields = {"authorization", "content-type",      "accept",
-                                                            "last-event-id", "x-requested-with", "mcp-session-id"};
+constexpr std::array<std::string_view, 6> kRequestFields = {
+    "authorization", "content-type", "accept", "last-event-id", "x-requested-with", "mcp-session-id"};
 constexpr std::string_view kStandardFields =
-    "Authorization, Content-Type, Accept, Last-Event-ID, X-Requested-With, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
-constexpr std::string_view kExposedFields = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Content-Range, ETag";
+    "Authorization, Content-Type, Accept, Last-Event-ID, X-Requested-With, Mcp-Session-Id, "
+    "MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+constexpr std::string_view kExposedFields =
+    "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Content-Range, ETag";
 
 bool contains(const auto& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
@@ -79,7 +81,8 @@ std::string allowed_fields(std::string_view asked) {
     const std::string_view item = asked.substr(0, asked.find(','));
     asked.remove_prefix(std::min(asked.size(), item.size() + 1));
     const std::string field = to_lower_ascii(trim_ascii(item));
-    if (is_http_token(field) && may_be_sent(field) && !contains(kRequestFields, field)) allowed += ", " + field;
+    if (is_http_token(field) && may_be_sent(field) && !contains(kRequestFields, field))
+      allowed += ", " + field;
   }
   return allowed;
 }
@@ -101,11 +104,13 @@ Result<void> OriginGuard::check(const HttpRequest& request) const {
   if (allows_all_) return {};
   const std::string_view host = request.headers.find("Host").value_or("");
   if (!allows_host(host))
-    return fail(denied(fmt::format("Host '{}' is not one of ours; add it to server.allowedHosts to allow it", host)));
+    return fail(
+        denied(fmt::format("Host '{}' is not one of ours; add it to server.allowedHosts to allow it", host)));
   const auto origins = request.headers.find_all("Origin");
   if (origins.empty()) return {};
   if (origins.size() == 1 && allows_origin(origins[0], host)) return {};
-  return fail(denied(fmt::format("Origin '{}' is not allowed; add it to cors.allowedOrigins to allow it", origins[0])));
+  return fail(denied(
+      fmt::format("Origin '{}' is not allowed; add it to cors.allowedOrigins to allow it", origins[0])));
 }
 
 bool OriginGuard::allows_host(std::string_view host) const {

@@ -1,13 +1,13 @@
 // OriginGuard: which Host and which Origin a request may carry.
 //
-// A server on loopback is reachable by every page the user visits: a page can send requests to it (Origin tells),
-// and a name that the page's owner controls can be made to point to 127.0.0.1 (Host tells). So both are checked on
-// every request, before authentication. Pure: no socket, no DNS.
+// A server on loopback is reachable by every page the user visits: a page can send requests to it (Origin
+// tells), and a name that the page's owner controls can be made to point to 127.0.0.1 (Host tells). So both
+// are checked on every request, before authentication. Pure: no socket, no DNS.
 //
-// A Host is good when it is a loopback name, the address we listen on, or the host of an allowed origin. Its port
-// does not matter: tunnels and containers change it, and an attacker cannot gain from it. Listening on the
-// wildcard address, every IP literal is good, because rebinding needs a name.
-// An Origin is good when it is missing, a loopback one, the very host of the request, or allowed by configuration.
+// A Host is good when it is a loopback name, the address we listen on, or the host of an allowed origin. Its
+// port does not matter: tunnels and containers change it, and an attacker cannot gain from it. Listening on
+// the wildcard address, every IP literal is good, because rebinding needs a name. An Origin is good when it
+// is missing, a loopback one, the very host of the request, or allowed by configuration.
 #pragma once
 
 #include <cstdint>

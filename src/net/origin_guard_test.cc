@@ -101,24 +101,30 @@ TEST(OriginGuard, RefusesTwoOrigins) {
 }
 
 TEST(OriginGuard, AnswersCorsForExactlyThatOrigin) {
-  const Headers headers = OriginGuard(kLocal).cors_headers(request_with("localhost", "http://localhost:5173"));
+  const Headers headers =
+      OriginGuard(kLocal).cors_headers(request_with("localhost", "http://localhost:5173"));
   EXPECT_EQ(headers.find("Access-Control-Allow-Origin"), "http://localhost:5173");
   EXPECT_EQ(headers.find("Vary"), "Origin");
   EXPECT_THAT(std::string(*headers.find("Access-Control-Expose-Headers")), HasSubstr("Mcp-Session-Id"));
   EXPECT_THAT(std::string(*headers.find("Access-Control-Expose-Headers")), HasSubstr("WWW-Authenticate"));
   EXPECT_EQ(OriginGuard(kLocal).cors_headers(request_with("localhost", {})).size(), 0u);
-  EXPECT_EQ(OriginGuard(kAll).cors_headers(request_with("x", "http://evil.example")).find("Access-Control-Allow-Origin"), "*");
+  EXPECT_EQ(OriginGuard(kAll)
+                .cors_headers(request_with("x", "http://evil.example"))
+                .find("Access-Control-Allow-Origin"),
+            "*");
 }
 
 TEST(OriginGuard, AllowsThePreflightOfAnMcpClient) {
   HttpRequest request = request_with("localhost", "http://localhost:5173");
   request.headers.add("Access-Control-Request-Method", "POST");
-  request.headers.add("Access-Control-Request-Headers", "content-type, x-requested-with, mcp-param-Region, x-evil, bad name");
+  request.headers.add("Access-Control-Request-Headers",
+                      "content-type, x-requested-with, mcp-param-Region, x-evil, bad name");
   const HttpResponse response = OriginGuard(kLocal).answer_preflight(request);
   EXPECT_EQ(response.status, 204);
   const std::string fields(*response.headers.find("Access-Control-Allow-Headers"));
-  for (const char* field : {"Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "mcp-param-region",
-                            "Last-Event-ID", "Authorization", "Content-Type", "X-Requested-With"})
+  for (const char* field :
+       {"Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "mcp-param-region",
+        "Last-Event-ID", "Authorization", "Content-Type", "X-Requested-With"})
     EXPECT_THAT(fields, HasSubstr(field));
   EXPECT_THAT(fields, Not(HasSubstr("evil")));
   EXPECT_THAT(fields, Not(HasSubstr("bad")));

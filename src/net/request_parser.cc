@@ -1,5 +1,5 @@
-// Beast asserts that the last chunk comes in at least five bytes; one that is the first and comes byte by byte has fewer, and is parsed
-// correctly all the same. Found by fuzzing.
+// Beast asserts that the last chunk comes in at least five bytes; one that is the first and comes byte by
+// byte has fewer, and is parsed correctly all the same. Found by fuzzing.
 #define BOOST_DISABLE_ASSERTS
 
 #include "net/request_parser.h"
@@ -17,7 +17,8 @@ namespace http = boost::beast::http;
 using boost::beast::error_code;
 using Text = boost::beast::string_view;
 
-constexpr std::size_t kBodyReserveBytes = 1024 * 1024;  // what an announced length may make us allocate at once
+constexpr std::size_t kBodyReserveBytes =
+    1024 * 1024;  // what an announced length may make us allocate at once
 
 std::string_view view(Text text) {
   return {text.data(), text.size()};
@@ -43,12 +44,14 @@ struct Body {
 // Receives Beast's callbacks and writes straight into our values, so that no Beast message is built.
 class Grammar final : public http::basic_parser<true> {
  public:
-  Grammar(HttpRequest& request, HeadFacts& facts, Body& body) : request_(request), facts_(facts), body_(body) {}
+  Grammar(HttpRequest& request, HeadFacts& facts, Body& body)
+      : request_(request), facts_(facts), body_(body) {}
 
  private:
   void on_request_impl(http::verb verb, Text method, Text target, int version, error_code&) override {
     facts_.version = version;
-    facts_.unknown_method = verb == http::verb::unknown || verb == http::verb::connect || verb == http::verb::trace;
+    facts_.unknown_method =
+        verb == http::verb::unknown || verb == http::verb::connect || verb == http::verb::trace;
     request_.method = view(method);
     request_.target = view(target);
   }
@@ -66,7 +69,9 @@ class Grammar final : public http::basic_parser<true> {
   }
   std::size_t on_body_impl(Text bytes, error_code& error) override { return take(bytes, error); }
   void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, error_code& error) override { return take(bytes, error); }
+  std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, error_code& error) override {
+    return take(bytes, error);
+  }
   void on_finish_impl(error_code&) override {}
 
   void note(http::field field, std::string_view value) {
@@ -173,7 +178,8 @@ struct RequestParser::State {
   std::optional<Grammar> grammar;
 };
 
-RequestParser::RequestParser(std::size_t max_header_bytes) : state_(std::make_unique<State>(max_header_bytes)) {}
+RequestParser::RequestParser(std::size_t max_header_bytes)
+    : state_(std::make_unique<State>(max_header_bytes)) {}
 RequestParser::~RequestParser() = default;
 RequestParser::RequestParser(RequestParser&&) noexcept = default;
 RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;

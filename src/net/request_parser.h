@@ -1,6 +1,7 @@
-// The request parser: bytes in any pieces become one HttpRequest and its body. No socket, no clock: it is what we
-// fuzz. Beast's grammar does the work (request_parser.cc is the only file that includes it); on top of it stand
-// the rules that keep two parsers of one stream from disagreeing: one Host, one framing, no unknown codings.
+// The request parser: bytes in any pieces become one HttpRequest and its body. No socket, no clock: it is
+// what we fuzz. Beast's grammar does the work (request_parser.cc is the only file that includes it); on top
+// of it stand the rules that keep two parsers of one stream from disagreeing: one Host, one framing, no
+// unknown codings.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,8 @@ class RequestParser {
   /// Forgets the request that is done; the next byte begins another one. Memory is kept.
   void reset();
 
-  /// Takes bytes from the front of what has arrived and says how many; the rest is given again, with more behind
-  /// it. Never goes beyond the end of the head, or of the body once the head is done.
+  /// Takes bytes from the front of what has arrived and says how many; the rest is given again, with more
+  /// behind it. Never goes beyond the end of the head, or of the body once the head is done.
   std::expected<std::size_t, Refusal> feed(std::string_view bytes);
 
   [[nodiscard]] bool begun() const;      // a byte of this request was taken or looked at

@@ -36,8 +36,8 @@ std::string read_all(std::string_view bytes, std::size_t step) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A head that comes in pieces is looked at when its end is there, one that comes at once immediately: so that a broken
-  // one is noticed either way, every stream ends with an empty line.
+  // A head that comes in pieces is looked at when its end is there, one that comes at once immediately: so
+  // that a broken one is noticed either way, every stream ends with an empty line.
   const std::string bytes = std::string(reinterpret_cast<const char*>(data), size) + "\r\n\r\n";
   // Near the limit on the head, when it is noticed depends on the split; below it nothing may.
   const bool same = read_all(bytes, 1) == read_all(bytes, 64);

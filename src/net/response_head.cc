@@ -11,16 +11,11 @@ constexpr std::string_view kBreaks("\r\n\0", 3);
 
 bool is_ours(std::string_view name) {
   switch (name.size()) {
-    case 4:
-      return equal_ignoring_case(name, "date");
-    case 10:
-      return equal_ignoring_case(name, "connection");
-    case 14:
-      return equal_ignoring_case(name, "content-length");
-    case 17:
-      return equal_ignoring_case(name, "transfer-encoding");
-    default:
-      return false;
+    case 4: return equal_ignoring_case(name, "date");
+    case 10: return equal_ignoring_case(name, "connection");
+    case 14: return equal_ignoring_case(name, "content-length");
+    case 17: return equal_ignoring_case(name, "transfer-encoding");
+    default: return false;
   }
 }
 
@@ -45,18 +40,16 @@ void append_framing(std::string& out, const HeadShape& shape) {
       append_number(out, shape.content_length, 10);
       out += "\r\n";
       return;
-    case Framing::chunked:
-      out += "Transfer-Encoding: chunked\r\n";
-      return;
+    case Framing::chunked: out += "Transfer-Encoding: chunked\r\n"; return;
     case Framing::close:
-    case Framing::none:
-      return;
+    case Framing::none: return;
   }
 }
 
 }  // namespace
 
-void append_head(std::string& out, int status, const Headers& headers, const HeadShape& shape, std::string_view date) {
+void append_head(std::string& out, int status, const Headers& headers, const HeadShape& shape,
+                 std::string_view date) {
   out += "HTTP/1.1 ";
   append_number(out, static_cast<std::size_t>(status), 10);
   out += ' ';

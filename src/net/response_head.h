@@ -27,15 +27,16 @@ struct HeadShape {
   AfterAnswer after = AfterAnswer::keep;
 };
 
-/// Fields about framing are ours: the handler's Content-Length, Transfer-Encoding, Connection and Date are skipped.
-/// A line break inside a value becomes a space, so no value can make a field of its own.
-void append_head(std::string& out, int status, const Headers& headers, const HeadShape& shape, std::string_view date);
+/// Fields about framing are ours: the handler's Content-Length, Transfer-Encoding, Connection and Date are
+/// skipped. A line break inside a value becomes a space, so no value can make a field of its own.
+void append_head(std::string& out, int status, const Headers& headers, const HeadShape& shape,
+                 std::string_view date);
 
 /// "5\r\n": what stands before a chunk of that many bytes.
 void append_chunk_size(std::string& out, std::size_t bytes);
 
-/// The Date field's value, made once a second. It asks the system for the time, and not a Clock: nobody decides anything
-/// by this text, and the peer wants the true one.
+/// The Date field's value, made once a second. It asks the system for the time, and not a Clock: nobody
+/// decides anything by this text, and the peer wants the true one.
 class DateText {
  public:
   std::string_view now();

@@ -21,7 +21,8 @@ std::string_view raw_path(const HttpRequest& request) {
 }
 
 // Segments are compared decoded, one by one: an encoded slash stays inside its segment.
-bool matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments, Routed& routed) {
+bool matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments,
+             Routed& routed) {
   routed.params.clear();
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const std::string& want = pattern[i];
@@ -80,7 +81,8 @@ std::string allow_list(const auto& methods) {
 }  // namespace
 
 std::string_view Routed::param(std::string_view name) const {
-  const auto found = std::ranges::find(params, name, [](const auto& param) { return std::string_view(param.first); });
+  const auto found =
+      std::ranges::find(params, name, [](const auto& param) { return std::string_view(param.first); });
   return found == params.end() ? std::string_view{} : std::string_view(found->second);
 }
 
@@ -93,7 +95,8 @@ void Router::add(std::string method, std::string_view pattern, Handler handler, 
     exact_[std::string(pattern)].methods.insert_or_assign(std::move(method), std::move(endpoint));
     return;
   }
-  auto found = std::ranges::find(patterns_, pattern, [](const auto& entry) { return std::string_view(entry.first); });
+  auto found =
+      std::ranges::find(patterns_, pattern, [](const auto& entry) { return std::string_view(entry.first); });
   if (found == patterns_.end())
     found = patterns_.insert(patterns_.end(), {std::string(pattern), Resource{split_path(pattern), {}}});
   found->second.methods.insert_or_assign(std::move(method), std::move(endpoint));
@@ -138,19 +141,24 @@ io::Task<void> Router::dispatch(Exchange& exchange) {
   if (!resource) co_return fail(not_found("there is nothing at " + request.path));
   const std::string_view method = request.method;
   auto endpoint = resource->methods.find(method);
-  if (endpoint == resource->methods.end() && method == "HEAD") endpoint = resource->methods.find(std::string_view("GET"));
-  if (endpoint != resource->methods.end()) co_return co_await call(exchange, endpoint->second, std::move(routed));
-  HttpResponse response = text_response(method == "OPTIONS" ? 204 : 405, method == "OPTIONS" ? "" : "method not allowed\n");
+  if (endpoint == resource->methods.end() && method == "HEAD")
+    endpoint = resource->methods.find(std::string_view("GET"));
+  if (endpoint != resource->methods.end())
+    co_return co_await call(exchange, endpoint->second, std::move(routed));
+  HttpResponse response =
+      text_response(method == "OPTIONS" ? 204 : 405, method == "OPTIONS" ? "" : "method not allowed\n");
   response.headers.add("Allow", allow_list(resource->methods));
   co_return co_await exchange.respond(std::move(response));
 }
 
 io::Task<void> Router::call(Exchange& exchange, const Endpoint& endpoint, Routed routed) {
   if (endpoint.access == Access::authenticated) {
-    auto principal = authenticator_ ? authenticator_->authenticate(exchange.request()) : Result<std::string>("local");
+    auto principal =
+        authenticator_ ? authenticator_->authenticate(exchange.request()) : Result<std::string>("local");
     if (!principal) {
       HttpResponse refusal = error_response(principal.error());
-      if (refusal.status == 401) refusal.headers.add("WWW-Authenticate", authenticator_->challenge(exchange.request()));
+      if (refusal.status == 401)
+        refusal.headers.add("WWW-Authenticate", authenticator_->challenge(exchange.request()));
       co_return co_await exchange.respond(std::move(refusal));
     }
     routed.principal = std::move(*principal);

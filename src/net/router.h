@@ -1,8 +1,10 @@
-// Router: from a request to the handler that app/ registered for its path, through the checks that hold for all.
+// Router: from a request to the handler that app/ registered for its path, through the checks that hold for
+// all.
 //
 // The order is fixed: Host and Origin (OriginGuard), a page's preflight, the path (404) and the method (405),
-// authentication (401), the handler. Patterns are exact ("/mcp"), have parameters ("/session/:id/events") or end in
-// a rest ("/runtimes/*file"). A GET route answers HEAD as well. Everything is added before the server is opened.
+// authentication (401), the handler. Patterns are exact ("/mcp"), have parameters ("/session/:id/events") or
+// end in a rest ("/runtimes/*file"). A GET route answers HEAD as well. Everything is added before the server
+// is opened.
 #pragma once
 
 #include <functional>
@@ -32,7 +34,7 @@ class Authenticator {
 /// What the router found out about a request.
 struct Routed {
   std::vector<std::pair<std::string, std::string>> params;  // decoded, in the order of the pattern
-  std::string principal;                                     // empty on an open route
+  std::string principal;                                    // empty on an open route
 
   [[nodiscard]] std::string_view param(std::string_view name) const;
 };
@@ -49,7 +51,8 @@ class Router {
   /// Without an authenticator everybody is "local".
   Router(OriginGuard guard, std::shared_ptr<Authenticator> authenticator);
 
-  void add(std::string method, std::string_view pattern, Handler handler, Access access = Access::authenticated);
+  void add(std::string method, std::string_view pattern, Handler handler,
+           Access access = Access::authenticated);
   io::Task<void> handle(Exchange& exchange);
   /// For HttpServer::open; the router must outlive the server.
   HttpHandler handler() {

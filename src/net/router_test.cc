@@ -59,7 +59,8 @@ TEST_F(RouterTest, FindsExactPathsAndPatterns) {
   EXPECT_THAT(ask("GET /files/a/b%2e.js"), EndsWith(" path=a/b..js"));
 }
 TEST_F(RouterTest, SaysWhatIsNotThere) {
-  for (const char* path : {"/", "/opens", "/open/", "/session//events", "/session/1", "/session/1/events/2", "/files"})
+  for (const char* path :
+       {"/", "/opens", "/open/", "/session//events", "/session/1", "/session/1/events/2", "/files"})
     EXPECT_THAT(ask("GET " + std::string(path)), StartsWith("HTTP/1.1 404 ")) << path;
 }
 TEST_F(RouterTest, SaysWhichMethodsThereAre) {
@@ -85,7 +86,8 @@ TEST_F(RouterTest, RefusesForeignHostsAndOriginsBeforeAnythingElse) {
   client.send("POST /mcp HTTP/1.1\r\nHost: evil.example\r\nAuthorization: right\r\n\r\n");
   EXPECT_THAT(client.read_response(), StartsWith("HTTP/1.1 403 "));
   for (const char* origin : {"http://evil.example", "null"}) {
-    const std::string refused = ask("POST /mcp", "Authorization: right\r\nOrigin: " + std::string(origin) + "\r\n");
+    const std::string refused =
+        ask("POST /mcp", "Authorization: right\r\nOrigin: " + std::string(origin) + "\r\n");
     EXPECT_THAT(refused, StartsWith("HTTP/1.1 403 "));
     EXPECT_THAT(refused, Not(HasSubstr("Access-Control")));
   }
@@ -102,7 +104,8 @@ TEST_F(RouterTest, LetsAllowedPagesReadEveryAnswer) {
   EXPECT_THAT(ask("GET /open"), Not(HasSubstr("Access-Control")));
 }
 TEST_F(RouterTest, AnswersAPreflightWithoutAuthentication) {
-  const std::string answer = ask("OPTIONS /mcp", "Origin: http://localhost:5173\r\nAccess-Control-Request-Method: POST\r\n");
+  const std::string answer =
+      ask("OPTIONS /mcp", "Origin: http://localhost:5173\r\nAccess-Control-Request-Method: POST\r\n");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 204 "));
   EXPECT_THAT(answer, HasSubstr("Access-Control-Allow-Headers: "));
   EXPECT_EQ(answer.find("Access-Control-Allow-Origin"), answer.rfind("Access-Control-Allow-Origin"));

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <thread>
 
+#include <gtest/gtest.h>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
-#include <gtest/gtest.h>
 
 #include "base/fd.h"
 #include "io/spawn.h"
@@ -52,7 +52,8 @@ class LoopThread {
 class TestServer {
  public:
   explicit TestServer(HttpHandler handler, ServerOptions options = {}) {
-    server_ = loop_.call([&] { return HttpServer::open(loop_.executor(), std::move(options), std::move(handler)).value(); });
+    server_ = loop_.call(
+        [&] { return HttpServer::open(loop_.executor(), std::move(options), std::move(handler)).value(); });
   }
   ~TestServer() { stop(std::chrono::milliseconds(100)); }
 

@@ -24,10 +24,12 @@ std::string format_sse(const SseEvent& event);
 /// ": text\n\n"
 std::string format_sse_comment(std::string_view text);
 
-/// Feed it bytes as they come; events come out when they are whole. The same events for any split of the input.
+/// Feed it bytes as they come; events come out when they are whole. The same events for any split of the
+/// input.
 class SseParser {
  public:
-  explicit SseParser(std::size_t max_event_bytes = limits::kMessageBytes) : max_event_bytes_(max_event_bytes) {}
+  explicit SseParser(std::size_t max_event_bytes = limits::kMessageBytes)
+      : max_event_bytes_(max_event_bytes) {}
 
   /// Fails when one event is over the limit; the parser is dead then.
   Result<std::vector<SseEvent>> feed(std::string_view bytes);

@@ -11,7 +11,8 @@ io::Task<std::optional<SseEvent>> SseReader::next() {
     RELAY_CO_TRY(const auto piece, co_await response_->read());
     if (!piece) co_return std::optional<SseEvent>{};
     RELAY_CO_TRY(auto events, parser_.feed(*piece));
-    events_.insert(events_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+    events_.insert(events_.end(), std::make_move_iterator(events.begin()),
+                   std::make_move_iterator(events.end()));
   }
   std::optional<SseEvent> event(std::move(events_.front()));
   events_.pop_front();

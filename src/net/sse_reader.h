@@ -1,5 +1,5 @@
-// SseReader: the events of a response, one by one. After the stream ends, last_id() is what the next request's
-// Last-Event-ID field has to say, and retry() how long to wait before it.
+// SseReader: the events of a response, one by one. After the stream ends, last_id() is what the next
+// request's Last-Event-ID field has to say, and retry() how long to wait before it.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,8 @@ namespace relay::net {
 
 class SseReader {
  public:
-  explicit SseReader(std::unique_ptr<ClientResponse> response, std::size_t max_event_bytes = limits::kMessageBytes)
+  explicit SseReader(std::unique_ptr<ClientResponse> response,
+                     std::size_t max_event_bytes = limits::kMessageBytes)
       : response_(std::move(response)), parser_(max_event_bytes) {}
 
   /// Nothing at the end of the stream. Fails when it is cut off or an event is over the limit.

@@ -40,7 +40,11 @@ TEST_P(SseSplit, TakesEveryLineEnd) {
               ElementsAre("|1|-|-", "|2|-|-", "|3|-|-", "|4|-|-"));
 }
 TEST_P(SseSplit, SkipsOneByteOrderMarkAtTheStartOnly) {
-  EXPECT_THAT(parse("\xef\xbb\xbf" "data: 1\n\n\xef\xbb\xbf" "data: 2\n\n", GetParam()), ElementsAre("|1|-|-"));
+  EXPECT_THAT(parse("\xef\xbb\xbf"
+                    "data: 1\n\n\xef\xbb\xbf"
+                    "data: 2\n\n",
+                    GetParam()),
+              ElementsAre("|1|-|-"));
 }
 TEST_P(SseSplit, GivesNoEventWithoutDataOrBlankLine) {
   EXPECT_THAT(parse(": comment\n\nid: 3\nevent: x\n\ndata: unfinished", GetParam()), ElementsAre());
@@ -50,7 +54,8 @@ TEST_P(SseSplit, KeepsAnEmptyDataLineAsAnEvent) {
 }
 TEST_P(SseSplit, IgnoresBadIdsAndRetries) {
   using namespace std::string_literals;
-  EXPECT_THAT(parse("id: a\0b\nretry: 1x\nretry: 99999999999\ndata: d\nunknown: z\n\n"s, GetParam()), ElementsAre("|d|-|-"));
+  EXPECT_THAT(parse("id: a\0b\nretry: 1x\nretry: 99999999999\ndata: d\nunknown: z\n\n"s, GetParam()),
+              ElementsAre("|d|-|-"));
 }
 TEST_P(SseSplit, ReadsWhatFormatWrites) {
   const SseEvent event{.event = "e", .data = "line 1\nline 2\n\n", .id = "i", .retry = 5ms};
@@ -58,12 +63,14 @@ TEST_P(SseSplit, ReadsWhatFormatWrites) {
 }
 
 TEST(Sse, WritesFieldsInTheDocumentedOrder) {
-  EXPECT_EQ(format_sse({.event = "x", .data = "a\r\nb\rc", .id = "7"}), "id: 7\nevent: x\ndata: a\ndata: b\ndata: c\n\n");
+  EXPECT_EQ(format_sse({.event = "x", .data = "a\r\nb\rc", .id = "7"}),
+            "id: 7\nevent: x\ndata: a\ndata: b\ndata: c\n\n");
   EXPECT_EQ(format_sse({.data = ""}), "data: \n\n");
   EXPECT_EQ(format_sse_comment("ping"), ": ping\n\n");
 }
 TEST(Sse, KeepsLineBreaksOutOfNamesAndIds) {
-  EXPECT_EQ(format_sse({.event = "x\ndata: evil", .data = "d", .id = "1\r\n"}), "id: 1  \nevent: x data: evil\ndata: d\n\n");
+  EXPECT_EQ(format_sse({.event = "x\ndata: evil", .data = "d", .id = "1\r\n"}),
+            "id: 1  \nevent: x data: evil\ndata: d\n\n");
 }
 TEST(Sse, RemembersTheLastIdEvenOfAnEventWithoutData) {
   SseParser parser;
@@ -72,7 +79,8 @@ TEST(Sse, RemembersTheLastIdEvenOfAnEventWithoutData) {
   EXPECT_EQ(parser.retry(), 300ms);
 }
 TEST(Sse, FailsOnAnEventOverTheLimit) {
-  for (const std::string_view text : {"data: 0123456789\n", "data: 01234\ndata: 56789\n", ": 0123456789012345", "0123456789abcdefg"}) {
+  for (const std::string_view text :
+       {"data: 0123456789\n", "data: 01234\ndata: 56789\n", ": 0123456789012345", "0123456789abcdefg"}) {
     SseParser parser(12);
     EXPECT_EQ(parser.feed(text).error().kind, ErrorKind::too_large) << text;
   }

@@ -86,7 +86,8 @@ RangeVerdict read_range(std::string_view field, std::uint64_t size, ByteRange& r
 bool has_match(std::string_view list, std::string_view etag) {
   while (!list.empty()) {
     std::string_view item = trim_ascii(list.substr(0, list.find(',')));
-    list.remove_prefix(std::min(list.size(), list.find(',') == std::string_view::npos ? list.size() : list.find(',') + 1));
+    list.remove_prefix(
+        std::min(list.size(), list.find(',') == std::string_view::npos ? list.size() : list.find(',') + 1));
     if (item.starts_with("W/")) item.remove_prefix(2);
     if (item == "*" || item == etag) return true;
   }
@@ -109,8 +110,9 @@ Result<OpenFile> open_beneath(const Fd& root, const std::string& path) {
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   Fd fd(static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
   if (!fd.is_open() && (errno == EMFILE || errno == ENFILE)) return fail(from_errno(errno, "open " + path));
-  struct stat info {};
-  if (!fd.is_open() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return fail(not_found("no such file: " + path));
+  struct stat info{};
+  if (!fd.is_open() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(not_found("no such file: " + path));
   ContentFacts facts;
   facts.bytes = static_cast<std::uint64_t>(info.st_size);
   facts.etag = fmt::format("\"{:x}-{:x}-{:x}\"", info.st_ino, info.st_size,
@@ -126,7 +128,8 @@ Result<std::string> read_piece(const Fd& fd, std::uint64_t offset, std::size_t b
   while (got < bytes) {
     const ssize_t now = ::pread(fd.get(), piece.data() + got, bytes - got, static_cast<off_t>(offset + got));
     if (now < 0 && errno == EINTR) continue;
-    if (now <= 0) return fail(now == 0 ? unavailable("the file changed while it was sent") : from_errno(errno, "read"));
+    if (now <= 0)
+      return fail(now == 0 ? unavailable("the file changed while it was sent") : from_errno(errno, "read"));
     got += static_cast<std::size_t>(now);
   }
   return piece;
@@ -161,8 +164,7 @@ ContentPlan plan_content(const HttpRequest& request, const ContentFacts& facts) 
   if (!field || request.headers.find("If-Range").value_or(facts.etag) != facts.etag) return plan;
   ByteRange range{};
   switch (read_range(*field, facts.bytes, range)) {
-    case RangeVerdict::none:
-      return plan;
+    case RangeVerdict::none: return plan;
     case RangeVerdict::some:
       plan.status = 206;
       plan.offset = range.first;
@@ -182,7 +184,9 @@ HttpResponse serve_bytes(const HttpRequest& request, std::string_view bytes, con
   ContentFacts measured = facts;
   measured.bytes = bytes.size();
   ContentPlan plan = plan_content(request, measured);
-  return {.status = plan.status, .headers = std::move(plan.headers), .body = std::string(bytes.substr(plan.offset, plan.length))};
+  return {.status = plan.status,
+          .headers = std::move(plan.headers),
+          .body = std::string(bytes.substr(plan.offset, plan.length))};
 }
 
 Result<StaticDirectory> StaticDirectory::open(const std::string& root, io::ThreadPool& pool) {

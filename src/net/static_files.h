@@ -1,6 +1,6 @@
-// Static content with everything a browser expects: ETag, If-None-Match, one Range, Content-Type by extension.
-// Bytes in memory are served at once; files are opened beneath one directory (openat2: no "..", no link leads out)
-// and read piece by piece on the thread pool.
+// Static content with everything a browser expects: ETag, If-None-Match, one Range, Content-Type by
+// extension. Bytes in memory are served at once; files are opened beneath one directory (openat2: no "..", no
+// link leads out) and read piece by piece on the thread pool.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ class StaticDirectory {
   io::Task<void> serve(Exchange& exchange, std::string path, std::string cache_control = "no-cache") const;
 
  private:
-  StaticDirectory(Fd root, io::ThreadPool& pool) : root_(std::make_shared<const Fd>(std::move(root))), pool_(&pool) {}
+  StaticDirectory(Fd root, io::ThreadPool& pool)
+      : root_(std::make_shared<const Fd>(std::move(root))), pool_(&pool) {}
 
   std::shared_ptr<const Fd> root_;
   io::ThreadPool* pool_;

@@ -30,15 +30,28 @@ struct RangeCase {
 
 TEST(StaticFiles, ServesRanges) {
   const RangeCase cases[] = {
-      {"bytes=0-3", 206, "0123"},    {"bytes=4-", 206, "456789"}, {"bytes=-3", 206, "789"},     {"bytes=8-100", 206, "89"},
-      {"bytes=-100", 206, "0123456789"}, {"bytes=9-9", 206, "9"}, {"bytes=10-", 416, ""},       {"bytes=10-20", 416, ""},
-      {"bytes=-0", 416, ""},         {"bytes=5-3", 200, "0123456789"}, {"bytes=a-b", 200, "0123456789"},
-      {"bytes=0-1,4-5", 200, "0123456789"}, {"lines=0-1", 200, "0123456789"}, {"bytes=-", 200, "0123456789"},
-      {"bytes=1-x", 200, "0123456789"}, {"bytes=x-1", 200, "0123456789"},
-      {"bytes=99999999999999999999-", 200, "0123456789"}, {"bytes=0-18446744073709551615", 206, "0123456789"},
+      {"bytes=0-3", 206, "0123"},
+      {"bytes=4-", 206, "456789"},
+      {"bytes=-3", 206, "789"},
+      {"bytes=8-100", 206, "89"},
+      {"bytes=-100", 206, "0123456789"},
+      {"bytes=9-9", 206, "9"},
+      {"bytes=10-", 416, ""},
+      {"bytes=10-20", 416, ""},
+      {"bytes=-0", 416, ""},
+      {"bytes=5-3", 200, "0123456789"},
+      {"bytes=a-b", 200, "0123456789"},
+      {"bytes=0-1,4-5", 200, "0123456789"},
+      {"lines=0-1", 200, "0123456789"},
+      {"bytes=-", 200, "0123456789"},
+      {"bytes=1-x", 200, "0123456789"},
+      {"bytes=x-1", 200, "0123456789"},
+      {"bytes=99999999999999999999-", 200, "0123456789"},
+      {"bytes=0-18446744073709551615", 206, "0123456789"},
   };
   for (const RangeCase& c : cases) {
-    const HttpResponse response = serve_bytes(request_with({{"Range", std::string(c.field)}}), "0123456789", {.etag = "\"e\""});
+    const HttpResponse response =
+        serve_bytes(request_with({{"Range", std::string(c.field)}}), "0123456789", {.etag = "\"e\""});
     EXPECT_EQ(response.status, c.status) << c.field;
     EXPECT_EQ(response.body, c.body) << c.field;
   }
@@ -46,7 +59,8 @@ TEST(StaticFiles, ServesRanges) {
 
 TEST(StaticFiles, NamesTheRange) {
   const auto range = [](std::string field) {
-    return std::string(*serve_bytes(request_with({{"Range", std::move(field)}}), "0123456789", {}).headers.find("Content-Range"));
+    return std::string(*serve_bytes(request_with({{"Range", std::move(field)}}), "0123456789", {})
+                            .headers.find("Content-Range"));
   };
   EXPECT_EQ(range("bytes=2-4"), "bytes 2-4/10");
   EXPECT_EQ(range("bytes=20-"), "bytes */10");
@@ -65,8 +79,11 @@ TEST(StaticFiles, SaysNotModified) {
 
 TEST(StaticFiles, IgnoresARangeOfAnotherVersion) {
   const ContentFacts facts{.etag = "\"e\""};
-  EXPECT_EQ(serve_bytes(request_with({{"Range", "bytes=0-0"}, {"If-Range", "\"old\""}}), "text", facts).status, 200);
-  EXPECT_EQ(serve_bytes(request_with({{"Range", "bytes=0-0"}, {"If-Range", "\"e\""}}), "text", facts).status, 206);
+  EXPECT_EQ(
+      serve_bytes(request_with({{"Range", "bytes=0-0"}, {"If-Range", "\"old\""}}), "text", facts).status,
+      200);
+  EXPECT_EQ(serve_bytes(request_with({{"Range", "bytes=0-0"}, {"If-Range", "\"e\""}}), "text", facts).status,
+            206);
 }
 
 TEST(StaticFiles, KnowsTypes) {
@@ -91,7 +108,9 @@ class StaticDirectoryTest : public testing::Test {
     std::filesystem::create_symlink("../a.txt", root_ + "/www/sub/in.txt");
     ::mkfifo((root_ + "/www/fifo").c_str(), 0600);
     directory_ = std::make_unique<StaticDirectory>(*StaticDirectory::open(root_ + "/www", pool_));
-    server_ = std::make_unique<TestServer>([this](Exchange& exchange) { return directory_->serve(exchange, exchange.request().path.substr(1)); });
+    server_ = std::make_unique<TestServer>([this](Exchange& exchange) {
+      return directory_->serve(exchange, exchange.request().path.substr(1));
+    });
   }
   ~StaticDirectoryTest() override {
     server_.reset();
@@ -131,8 +150,9 @@ TEST_F(StaticDirectoryTest, AnswersItsOwnETagWithNotModified) {
 }
 
 TEST_F(StaticDirectoryTest, NeverLeavesItsRoot) {
-  for (const char* path : {"/../secret.txt", "/sub/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/out.txt",
-                           "/absolute.txt", "//etc/passwd", "/.hidden", "/sub", "/sub/", "/", "/missing", "/fifo", "/a.txt/x"})
+  for (const char* path :
+       {"/../secret.txt", "/sub/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/out.txt",
+        "/absolute.txt", "//etc/passwd", "/.hidden", "/sub", "/sub/", "/", "/missing", "/fifo", "/a.txt/x"})
     EXPECT_THAT(ask("GET " + std::string(path)), StartsWith("HTTP/1.1 404 ")) << path;
 }
 

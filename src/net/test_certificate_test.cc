@@ -34,7 +34,8 @@ X509* make_certificate(EVP_PKEY* key) {
   X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
   X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
   X509_NAME* name = X509_get_subject_name(certificate);
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("localhost"),
+                             -1, -1, 0);
   X509_set_issuer_name(certificate, name);
   X509_set_pubkey(certificate, key);
   add_extension(certificate, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
@@ -50,7 +51,8 @@ TestCertificate::TestCertificate() {
   EXPECT_NE(::mkdtemp(directory_.data()), nullptr);
   EVP_PKEY* key = EVP_EC_gen("P-256");
   X509* certificate = make_certificate(key);
-  write_pem(key_path(), [&](std::FILE* file) { PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr); });
+  write_pem(key_path(),
+            [&](std::FILE* file) { PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr); });
   write_pem(certificate_path(), [&](std::FILE* file) { PEM_write_X509(file, certificate); });
   X509_free(certificate);
   EVP_PKEY_free(key);

@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
-#include "pipeline/results_store.h"
 #include "pipeline/reply.h"
+#include "pipeline/results_store.h"
 
 namespace relay::pipeline {
 namespace {
@@ -15,8 +15,9 @@ namespace {
 TEST(Bound, SaysHowMuchWasCutAndHowToGetTheRest) {
   EXPECT_EQ(bound_text("short", 100, "see x?offset={M}").text, "short");
   const Bounded cut = bound_text(std::string(1000, 'a'), 200, "see x?offset={M}");
-  EXPECT_EQ(cut.text, std::string(cut.shown_bytes, 'a') + "\n\n[TRUNCATED - 1000 bytes total, " + std::to_string(cut.shown_bytes) + " shown; see x?offset=" +
-                          std::to_string(cut.shown_bytes) + "]");
+  EXPECT_EQ(cut.text, std::string(cut.shown_bytes, 'a') + "\n\n[TRUNCATED - 1000 bytes total, " +
+                          std::to_string(cut.shown_bytes) +
+                          " shown; see x?offset=" + std::to_string(cut.shown_bytes) + "]");
   EXPECT_TRUE(cut.cut());
 }
 
@@ -52,7 +53,8 @@ TEST(ResultsStore, GivesRangesOfBytesAndLinesToTheirOwner) {
   EXPECT_EQ(s.results.read("alice", uri + "?line=99&lines=2")->text, "");
   EXPECT_EQ(s.results.read("alice", uri + "?offset=99999")->text, "");
   EXPECT_EQ(s.results.read("mallory", uri).error().kind, ErrorKind::not_found);
-  for (const char* bad : {"?offset=-1", "?offset=", "?x=1", "?offset=1&line=1", "?offset=99999999999999999999", "?offset"})
+  for (const char* bad :
+       {"?offset=-1", "?offset=", "?x=1", "?offset=1&line=1", "?offset=99999999999999999999", "?offset"})
     EXPECT_EQ(s.results.read("alice", uri + bad).error().kind, ErrorKind::invalid) << bad;
   s.clock.advance(limits::kResultKept);
   EXPECT_EQ(s.results.read("alice", uri).error().kind, ErrorKind::not_found);
@@ -105,7 +107,8 @@ TEST(Reply, ToolResultsAreBoundedWhateverTheirShape) {
   EXPECT_EQ(s.results.read("a", text.substr(at, text.find(' ', at) - at))->total_bytes, 1'000'009U);
 
   protocol::ToolResult proxied;
-  proxied.raw = protocol::JsonText::trusted(R"({"content":[{"type":"text","text":")" + std::string(200'000, 'y') + R"("}],"isError":true})");
+  proxied.raw = protocol::JsonText::trusted(R"({"content":[{"type":"text","text":")" +
+                                            std::string(200'000, 'y') + R"("}],"isError":true})");
   bound(proxied, limits::kResultBytes, "a", s.results);
   EXPECT_FALSE(proxied.raw);
   EXPECT_TRUE(proxied.is_error);
@@ -116,7 +119,8 @@ TEST(Reply, ToolResultsAreBoundedWhateverTheirShape) {
   bound(small, limits::kResultBytes, "a", s.results);
   EXPECT_TRUE(small.raw);
 
-  protocol::ToolResult structured = protocol::ToolResult::value(json::object{{"exitCode", 3}, {"x", std::string(8 * limits::kMiB, 'z')}});
+  protocol::ToolResult structured =
+      protocol::ToolResult::value(json::object{{"exitCode", 3}, {"x", std::string(8 * limits::kMiB, 'z')}});
   EXPECT_EQ(outcome_of(structured).exit_code, 3);
   bound(structured, limits::kResultBytes, "a", s.results);
   ASSERT_TRUE(structured.structured);

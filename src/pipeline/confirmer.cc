@@ -11,11 +11,13 @@ bool ElicitingConfirmer::can_ask() const {
   return context_.client().elicitation_form;
 }
 
-io::Task<policy::Answer> ElicitingConfirmer::ask(const authority::Call& call, const authority::Decision& decision) {
+io::Task<policy::Answer> ElicitingConfirmer::ask(const authority::Call& call,
+                                                 const authority::Decision& decision) {
   // The person sees what will run, not what a model says about it; secrets stay out of the question.
   protocol::ElicitForm form;
-  form.message = fmt::format("Allow {} at tier {} ({})? {}\n\n{}", call.tool, authority::number(decision.tier),
-                             authority::name(decision.tier), decision.reason, policy::redact_for_audit(call.policy_text));
+  form.message = fmt::format("Allow {} at tier {} ({})? {}\n\n{}", call.tool,
+                             authority::number(decision.tier), authority::name(decision.tier),
+                             decision.reason, policy::redact_for_audit(call.policy_text));
   form.requested_schema = protocol::JsonText::trusted(
       R"({"type":"object","properties":{"allow":{"type":"boolean","title":"Run it"}},"required":["allow"]})");
   const Result<protocol::ElicitResult> answer = co_await context_.elicit(std::move(form));

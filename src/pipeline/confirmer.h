@@ -24,7 +24,9 @@ class Confirmer {
 class NobodyToAsk final : public Confirmer {
  public:
   [[nodiscard]] bool can_ask() const override { return false; }
-  io::Task<policy::Answer> ask(const authority::Call&, const authority::Decision&) override { co_return policy::Answer::unanswered; }
+  io::Task<policy::Answer> ask(const authority::Call&, const authority::Decision&) override {
+    co_return policy::Answer::unanswered;
+  }
 };
 
 /// Through the client's own form (elicitation).

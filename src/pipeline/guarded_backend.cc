@@ -43,10 +43,12 @@ std::string problems_of(const Provider::Entry& entry, const Call& call) {
 // A tool that promises a schema and breaks the promise is our defect; the client must not have to find out.
 Result<ToolResult> check_output(const Provider::Entry& entry, Result<ToolResult> result) {
   if (!result || !entry.output || result->is_error || result->raw) return result;
-  if (!result->structured) return fail(internal(fmt::format("{} gave no structured result", entry.guarded.tool.name)));
+  if (!result->structured)
+    return fail(internal(fmt::format("{} gave no structured result", entry.guarded.tool.name)));
   const auto problems = entry.output->check(*result->structured);
   if (problems.empty()) return result;
-  return fail(internal(fmt::format("{} broke its output schema: {}", entry.guarded.tool.name, protocol::describe(problems))));
+  return fail(internal(
+      fmt::format("{} broke its output schema: {}", entry.guarded.tool.name, protocol::describe(problems))));
 }
 
 ReadResult to_read_result(const std::string& uri, Slice slice) {
@@ -61,9 +63,11 @@ GuardedResource kept_results(ResultsStore& store) {
   GuardedResource resource{.name = "results"};
   resource.resource_template.uri_template = "relay://results/{id}";
   resource.resource_template.name = "results";
-  resource.resource_template.description = "What did not fit a result: ?offset=N&length=N in bytes, or ?line=N&lines=N";
+  resource.resource_template.description =
+      "What did not fit a result: ?offset=N&length=N in bytes, or ?line=N&lines=N";
   resource.resource_template.mime_type = "text/plain";
-  resource.handler = [&store](mcp::Context& context, const Recorded& recorded, const mcp::Variables&) -> io::Task<ReadResult> {
+  resource.handler = [&store](mcp::Context& context, const Recorded& recorded,
+                              const mcp::Variables&) -> io::Task<ReadResult> {
     const std::string uri(*json::find_string(arguments_of(recorded.call()), "uri"));
     RELAY_CO_TRY(Slice slice, store.read(context.caller().principal, uri));
     co_return to_read_result(uri, std::move(slice));
@@ -100,7 +104,8 @@ io::Task<Listing<protocol::Resource>> GuardedBackend::list_resources(const autho
   co_return listing_of(std::move(resources));
 }
 
-io::Task<Listing<protocol::ResourceTemplate>> GuardedBackend::list_templates(const authority::Caller& caller) {
+io::Task<Listing<protocol::ResourceTemplate>> GuardedBackend::list_templates(
+    const authority::Caller& caller) {
   RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::ResourceTemplate> templates;
   for (const Provider* provider : providers_) provider->append_templates(caller, templates);
@@ -114,7 +119,8 @@ io::Task<Listing<protocol::Prompt>> GuardedBackend::list_prompts(const authority
   co_return listing_of(std::move(prompts));
 }
 
-io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(const authority::Caller& caller, std::string_view name) {
+io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(const authority::Caller& caller,
+                                                                            std::string_view name) {
   for (const bool again : {false, true}) {
     if (again) RELAY_CO_CHECK(co_await prepare(caller));
     for (const Provider* provider : providers_)
@@ -123,13 +129,15 @@ io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(cons
   co_return nullptr;
 }
 
-std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority::Caller& caller, std::string_view name) {
+std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority::Caller& caller,
+                                                                std::string_view name) {
   for (const Provider* provider : providers_)
     if (const auto entry = provider->find(caller, name)) return {entry, &entry->guarded.tool};
   return nullptr;
 }
 
-Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args) {
+Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool,
+                               json::value args) {
   Call call;
   call.request_id = make_id(random_, "req_");
   call.caller = caller;
@@ -139,19 +147,22 @@ Call GuardedBackend::make_call(const authority::Caller& caller, std::string tool
   return call;
 }
 
-io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::string name, json::object arguments) {
+io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::string name,
+                                               json::object arguments) {
   RELAY_CO_TRY(auto entry, co_await find_entry(context.caller(), name));
   if (!entry) co_return fail(context.refuse(mcp::unknown_tool(name)));
   co_return co_await run_tool(context, std::move(entry), std::move(arguments), {});
 }
 
-io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::string run, std::shared_ptr<const Provider::Entry> entry,
+io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::string run,
+                                                std::shared_ptr<const Provider::Entry> entry,
                                                 json::object arguments) {
   co_return co_await run_tool(context, std::move(entry), std::move(arguments), std::move(run));
 }
 
-io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry, json::object arguments,
-                                              std::string parent) {
+io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context,
+                                              std::shared_ptr<const Provider::Entry> entry,
+                                              json::object arguments, std::string parent) {
   Call call = make_call(context.caller(), entry->toolset, entry->guarded.tool.name, std::move(arguments));
   call.parent = std::move(parent);
   call.upstream = entry->upstream;
@@ -165,7 +176,8 @@ io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context, std::shared
   co_return co_await pipeline_.run<ToolResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
-io::Task<std::optional<FoundResource>> GuardedBackend::find_resource(const authority::Caller& caller, std::string_view uri) {
+io::Task<std::optional<FoundResource>> GuardedBackend::find_resource(const authority::Caller& caller,
+                                                                     std::string_view uri) {
   std::optional<FoundResource> found;
   for (const bool again : {false, true}) {
     if (again && !found) RELAY_CO_CHECK(co_await prepare(caller));
@@ -188,7 +200,8 @@ io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::s
   co_return co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
-io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::string name, json::object arguments) {
+io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::string name,
+                                                  json::object arguments) {
   std::shared_ptr<const GuardedPrompt> found;
   for (const bool again : {false, true}) {
     if (again && !found) RELAY_CO_CHECK(co_await prepare(context.caller()));
@@ -207,7 +220,8 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
 }
 
 // What a user types ahead is neither recorded nor judged: it names a prompt, and calls nothing.
-io::Task<protocol::Completion> GuardedBackend::complete(mcp::Context& context, protocol::CompletionRequest request) {
+io::Task<protocol::Completion> GuardedBackend::complete(mcp::Context& context,
+                                                        protocol::CompletionRequest request) {
   for (const bool again : {false, true}) {
     if (again) RELAY_CO_CHECK(co_await prepare(context.caller()));
     for (Provider* provider : providers_) {
@@ -228,7 +242,8 @@ protocol::Caching GuardedBackend::caching_of(std::string_view uri) const {
 io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::string uri) {
   RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(caller, uri));
   if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
-  Call call = make_call(caller, "resource", "resource:" + found->name, json::object{{"uri", uri}, {"subscribe", true}});
+  Call call = make_call(caller, "resource", "resource:" + found->name,
+                        json::object{{"uri", uri}, {"subscribe", true}});
   call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = uri;
@@ -241,7 +256,8 @@ io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::strin
     }
     co_return ReadResult{};
   };
-  const auto done = co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
+  const auto done =
+      co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
   if (!done) co_return fail(done.error());
   co_return Result<void>{};
 }

@@ -1,5 +1,5 @@
-// GuardedBackend: what Relay serves. Toolsets hand it their tools, resources and prompts; every call of them goes
-// through the Pipeline before the handler sees it.
+// GuardedBackend: what Relay serves. Toolsets hand it their tools, resources and prompts; every call of them
+// goes through the Pipeline before the handler sees it.
 //
 //   Toolset files("files");
 //   RELAY_CHECK(files.add_tool({.tool = {.name = "read", ...}, .tier = Tier::read_only,
@@ -7,7 +7,8 @@
 //                               .handler = read_file}));
 //   backend.add(files);
 //
-// A handler takes a `const Recorded&`: the arguments it works on are recorded.call().args, the very ones that were judged.
+// A handler takes a `const Recorded&`: the arguments it works on are recorded.call().args, the very ones that
+// were judged.
 #pragma once
 
 #include <memory>
@@ -30,19 +31,26 @@ class GuardedBackend final : public mcp::Backend {
   /// Where a provider reports what changed. Null while nobody serves.
   [[nodiscard]] mcp::ChangeObserver* observer() const { return observer_; }
   /// What the capabilities say follows from what is served: known once all providers are added.
-  void set_capabilities(protocol::ServerCapabilities capabilities) { identity_.capabilities = std::move(capabilities); }
+  void set_capabilities(protocol::ServerCapabilities capabilities) {
+    identity_.capabilities = std::move(capabilities);
+  }
 
   [[nodiscard]] const mcp::Identity& identity() const override { return identity_; }
   void set_observer(mcp::ChangeObserver* observer) override { observer_ = observer; }
   io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller) override;
-  io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(const authority::Caller& caller) override;
+  io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
+      const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller) override;
-  [[nodiscard]] std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller, std::string_view name) override;
-  io::Task<protocol::ToolResult> call_tool(mcp::Context& context, std::string name, json::object arguments) override;
+  [[nodiscard]] std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller,
+                                                                std::string_view name) override;
+  io::Task<protocol::ToolResult> call_tool(mcp::Context& context, std::string name,
+                                           json::object arguments) override;
   io::Task<protocol::ReadResult> read_resource(mcp::Context& context, std::string uri) override;
-  io::Task<protocol::PromptResult> get_prompt(mcp::Context& context, std::string name, json::object arguments) override;
-  io::Task<protocol::Completion> complete(mcp::Context& context, protocol::CompletionRequest request) override;
+  io::Task<protocol::PromptResult> get_prompt(mcp::Context& context, std::string name,
+                                              json::object arguments) override;
+  io::Task<protocol::Completion> complete(mcp::Context& context,
+                                          protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
   io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
   [[nodiscard]] std::string view_of(const authority::Caller& caller, std::string_view uri) const override;
@@ -50,19 +58,23 @@ class GuardedBackend final : public mcp::Backend {
   void session_ended(const authority::Caller& caller) override;
   void want_log_level(protocol::LogLevel level) override;
 
-  /// For calls that guest code makes: the same order, with the run as parent. The tool need not be in anybody's list.
-  io::Task<protocol::ToolResult> call_inner(mcp::Context& context, std::string run, std::shared_ptr<const Provider::Entry> entry,
+  /// For calls that guest code makes: the same order, with the run as parent. The tool need not be in
+  /// anybody's list.
+  io::Task<protocol::ToolResult> call_inner(mcp::Context& context, std::string run,
+                                            std::shared_ptr<const Provider::Entry> entry,
                                             json::object arguments);
 
  private:
   /// Asks the providers to look again when nobody knows the name.
-  io::Task<std::shared_ptr<const Provider::Entry>> find_entry(const authority::Caller& caller, std::string_view name);
+  io::Task<std::shared_ptr<const Provider::Entry>> find_entry(const authority::Caller& caller,
+                                                              std::string_view name);
   io::Task<void> prepare(const authority::Caller& caller);
   /// Asks the providers to look again when nobody knows the URI.
   io::Task<std::optional<FoundResource>> find_resource(const authority::Caller& caller, std::string_view uri);
-  authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool, json::value args);
-  io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry, json::object arguments,
-                                          std::string parent);
+  authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool,
+                            json::value args);
+  io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry,
+                                          json::object arguments, std::string parent);
 
   mcp::Identity identity_;
   Pipeline& pipeline_;

@@ -1,10 +1,11 @@
-// Pipeline: the order of a call. Every tool, resource and prompt passes through run(), and nothing runs otherwise:
-// executors demand a Recorded, and this is where one is made.
+// Pipeline: the order of a call. Every tool, resource and prompt passes through run(), and nothing runs
+// otherwise: executors demand a Recorded, and this is where one is made.
 //
-//   validate -> admit (deny list, rules, mode, confirmation) -> Grant -> open the record -> execute -> bound -> close -> reply
+//   validate -> admit (deny list, rules, mode, confirmation) -> Grant -> open the record -> execute -> bound
+//   -> close -> reply
 //
-// A call that is refused, fails, times out or is cancelled still has its one closing line; a reply leaves after that line
-// was handed to the kernel. Loop thread only.
+// A call that is refused, fails, times out or is cancelled still has its one closing line; a reply leaves
+// after that line was handed to the kernel. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -44,7 +45,8 @@ using Work = std::function<io::Task<Reply>(const authority::Recorded&)>;
 
 class Pipeline {
  public:
-  Pipeline(policy::Engine engine, policy::Broker& broker, audit::Journal& journal, ResultsStore& results, const Clock& clock)
+  Pipeline(policy::Engine engine, policy::Broker& broker, audit::Journal& journal, ResultsStore& results,
+           const Clock& clock)
       : engine_(std::move(engine)), broker_(broker), journal_(journal), results_(results), clock_(clock) {}
 
   void set_observer(CallObserver* observer) { observer_ = observer; }
@@ -62,9 +64,12 @@ class Pipeline {
     std::string action;  // "confirm_execute" when a confirmation was used up
   };
   /// Refusals are on record when this completes.
-  io::Task<std::variant<Admitted, Refused>> admit(authority::Call call, const Conditions& conditions, MonoTime began);
-  io::Task<std::optional<policy::Confirmed>> confirm(const policy::Refusal& refusal, Confirmer& confirmer, Refused& refused, std::string& action);
-  io::Task<Refused> record_refusal(const policy::Refusal& refusal, Refused refused, std::string action, MonoTime began);
+  io::Task<std::variant<Admitted, Refused>> admit(authority::Call call, const Conditions& conditions,
+                                                  MonoTime began);
+  io::Task<std::optional<policy::Confirmed>> confirm(const policy::Refusal& refusal, Confirmer& confirmer,
+                                                     Refused& refused, std::string& action);
+  io::Task<Refused> record_refusal(const policy::Refusal& refusal, Refused refused, std::string action,
+                                   MonoTime began);
   void observe(const authority::Call& call, authority::Tier tier, authority::Ending ending, MonoTime began);
 
   /// Tells the observer how the call ended, also when its coroutine is unwound by a cancellation.
@@ -85,8 +90,8 @@ class Pipeline {
   };
 
   template <class Reply>
-  io::Task<authority::Outcome> execute(const authority::Recorded& recorded, const Conditions& conditions, const Work<Reply>& work,
-                                       MonoTime began, Result<Reply>& reply);
+  io::Task<authority::Outcome> execute(const authority::Recorded& recorded, const Conditions& conditions,
+                                       const Work<Reply>& work, MonoTime began, Result<Reply>& reply);
 
   policy::Engine engine_;
   policy::Broker& broker_;
@@ -96,7 +101,8 @@ class Pipeline {
   CallObserver* observer_ = nullptr;
 };
 
-/// Runs the work so that nothing but a cancellation gets past it: a defect in one tool is an error of one call.
+/// Runs the work so that nothing but a cancellation gets past it: a defect in one tool is an error of one
+/// call.
 template <class Reply>
 io::Task<Reply> contain(const Work<Reply>& work, const authority::Recorded& recorded) {
   try {
@@ -129,8 +135,9 @@ io::Task<Reply> Pipeline::run(authority::Call call, Conditions conditions, Work<
 }
 
 template <class Reply>
-io::Task<authority::Outcome> Pipeline::execute(const authority::Recorded& recorded, const Conditions& conditions,
-                                               const Work<Reply>& work, MonoTime began, Result<Reply>& reply) {
+io::Task<authority::Outcome> Pipeline::execute(const authority::Recorded& recorded,
+                                               const Conditions& conditions, const Work<Reply>& work,
+                                               MonoTime began, Result<Reply>& reply) {
   Observation observation(*this, recorded, began);
   reply = co_await contain(work, recorded);
   if (reply) bound(*reply, conditions.budget_bytes, recorded.call().caller.principal, results_);

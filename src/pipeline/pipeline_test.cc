@@ -1,7 +1,7 @@
 #include "pipeline/pipeline.h"
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "audit/audit_fixture.h"
 #include "audit/verify.h"
@@ -18,7 +18,9 @@ using protocol::ToolResult;
 
 struct Seen final : CallObserver {
   std::vector<Ending> endings;
-  void call_ended(const Call&, Tier, Ending ending, std::chrono::nanoseconds) override { endings.push_back(ending); }
+  void call_ended(const Call&, Tier, Ending ending, std::chrono::nanoseconds) override {
+    endings.push_back(ending);
+  }
 };
 
 struct Person final : Confirmer {
@@ -45,10 +47,12 @@ struct World {
   std::optional<Pipeline> pipeline;
 
   explicit World(std::string_view rules = "{}") {
-    journal = std::move(*audit::Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
+    journal = std::move(*audit::Journal::start(
+        loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
     std::vector<policy::Problem> problems;
     policy::Rules read = policy::read_rules(*json::parse_object(rules), "policy", problems);
-    pipeline.emplace(policy::Engine::make(std::move(read), "policy", problems), broker, *journal, results, clock);
+    pipeline.emplace(policy::Engine::make(std::move(read), "policy", problems), broker, *journal, results,
+                     clock);
     pipeline->set_observer(&seen);
   }
 
@@ -59,21 +63,28 @@ struct World {
     };
   }
 
-  Result<ToolResult> run(Call call, Work<ToolResult> work, Confirmer* confirmer = nullptr, std::string invalid = {}) {
+  Result<ToolResult> run(Call call, Work<ToolResult> work, Confirmer* confirmer = nullptr,
+                         std::string invalid = {}) {
     Result<ToolResult> result = fail(internal("did not finish"));
-    auto body = [](World& w, Call c, Work<ToolResult> inner, Confirmer& who, std::string problem, Result<ToolResult>& out) -> io::Task<void> {
+    auto body = [](World& w, Call c, Work<ToolResult> inner, Confirmer& who, std::string problem,
+                   Result<ToolResult>& out) -> io::Task<void> {
       Conditions conditions{who, limits::kResultBytes, std::move(problem)};
       out = co_await w.pipeline->run<ToolResult>(std::move(c), std::move(conditions), std::move(inner));
       co_return Result<void>{};
     };
-    io::spawn(loop.get_executor(), body(*this, std::move(call), std::move(work), confirmer ? *confirmer : nobody, std::move(invalid), result), "test");
+    io::spawn(loop.get_executor(),
+              body(*this, std::move(call), std::move(work), confirmer ? *confirmer : nobody,
+                   std::move(invalid), result),
+              "test");
     loop.restart();
     loop.run();
     return result;
   }
 
   [[nodiscard]] json::object last() const { return *json::parse_object(lines_of(folder.log()).back()); }
-  [[nodiscard]] std::string last(std::string_view key) const { return std::string(json::find_string(last(), key).value_or("")); }
+  [[nodiscard]] std::string last(std::string_view key) const {
+    return std::string(json::find_string(last(), key).value_or(""));
+  }
 };
 
 std::string text_of(const Result<ToolResult>& result) {
@@ -101,7 +112,8 @@ TEST(Pipeline, ADeniedCallDoesNotRunAndIsOnRecord) {
 
 TEST(Pipeline, InvalidArgumentsAreRefusedBeforePolicyAndRecorded) {
   World world;
-  const auto result = world.run(audit::make_call("req_1"), world.echo(), nullptr, "ValidationError: $.x: missing");
+  const auto result =
+      world.run(audit::make_call("req_1"), world.echo(), nullptr, "ValidationError: $.x: missing");
   EXPECT_EQ(text_of(result), "ValidationError: $.x: missing");
   EXPECT_EQ(world.last("outcome"), "invalid");
   EXPECT_EQ(world.executed, 0);
@@ -131,7 +143,8 @@ TEST(Pipeline, APersonIsAskedWhereTheClientCan) {
   const Call call = audit::make_call("req_1", Tier::irreversible);
   EXPECT_EQ(text_of(world.run(call, world.echo(), &person)), "done");
   person.answer = policy::Answer::declined;
-  EXPECT_EQ(text_of(world.run(call, world.echo(), &person)), "[DENIED tier 3 (IRREVERSIBLE): the person who was asked declined]");
+  EXPECT_EQ(text_of(world.run(call, world.echo(), &person)),
+            "[DENIED tier 3 (IRREVERSIBLE): the person who was asked declined]");
   EXPECT_EQ(world.last("outcome"), "denied");
   EXPECT_EQ(person.asked, 2);
   EXPECT_EQ(world.executed, 1);
@@ -139,7 +152,9 @@ TEST(Pipeline, APersonIsAskedWhereTheClientCan) {
 
 TEST(Pipeline, FailuresAndExceptionsStayInsideTheCall) {
   World world;
-  const auto failed = world.run(audit::make_call("req_1"), [](const Recorded&) -> io::Task<ToolResult> { co_return fail(timed_out("too slow")); });
+  const auto failed = world.run(audit::make_call("req_1"), [](const Recorded&) -> io::Task<ToolResult> {
+    co_return fail(timed_out("too slow"));
+  });
   EXPECT_EQ(failed.error().kind, ErrorKind::timeout);
   EXPECT_EQ(world.last("outcome"), "timeout");
   const auto thrown = world.run(audit::make_call("req_2"), [](const Recorded&) -> io::Task<ToolResult> {
@@ -160,7 +175,8 @@ TEST(Pipeline, ACancelledCallIsClosedAsCancelled) {
       RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::hours(1)));
       co_return ToolResult{};
     };
-    auto result = co_await w.pipeline->run<ToolResult>(audit::make_call("req_1", Tier::stateful), std::move(conditions), std::move(forever));
+    auto result = co_await w.pipeline->run<ToolResult>(audit::make_call("req_1", Tier::stateful),
+                                                       std::move(conditions), std::move(forever));
     ADD_FAILURE() << "was not cancelled";
     co_return Result<void>{};
   };
@@ -173,7 +189,8 @@ TEST(Pipeline, ACancelledCallIsClosedAsCancelled) {
   io::spawn(world.loop.get_executor(), canceller(cancel), "cancel");
   world.loop.run();
   world.pipeline.reset();
-  world.journal.reset();  // nobody waits for the line of a cancelled call, so the writer thread may still have it
+  world.journal
+      .reset();  // nobody waits for the line of a cancelled call, so the writer thread may still have it
   EXPECT_EQ(world.last("outcome"), "cancelled");
   EXPECT_EQ(world.seen.endings, std::vector{Ending::cancelled});
   EXPECT_TRUE(audit::verify_log(world.folder.log(), audit::Scope::whole).ok);
@@ -182,10 +199,12 @@ TEST(Pipeline, ACancelledCallIsClosedAsCancelled) {
 TEST(Pipeline, NoSecretOfTheArgumentsReachesTheLog) {
   World world;
   Call call = audit::make_call("req_1");
-  call.args = *json::parse(R"({"env":{"DB_PASSWORD":"hunter2hunter2"},"command":"curl -H 'Authorization: Bearer sEcReT123' https://u:pAsSw0rd@h/"})");
+  call.args = *json::parse(
+      R"({"env":{"DB_PASSWORD":"hunter2hunter2"},"command":"curl -H 'Authorization: Bearer sEcReT123' https://u:pAsSw0rd@h/"})");
   ASSERT_TRUE(world.run(call, world.echo("sEcReT123")));
   const std::string log = audit::slurp(world.folder.log());
-  for (const char* secret : {"hunter2", "sEcReT123", "pAsSw0rd"}) EXPECT_EQ(log.find(secret), std::string::npos) << secret;
+  for (const char* secret : {"hunter2", "sEcReT123", "pAsSw0rd"})
+    EXPECT_EQ(log.find(secret), std::string::npos) << secret;
 }
 
 }  // namespace

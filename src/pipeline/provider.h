@@ -1,5 +1,5 @@
-// Provider: a source of tools, resources and prompts. What it offers may change while calls run, and may differ from caller to caller:
-// Toolset is the fixed one, the gateway's upstream servers are the other.
+// Provider: a source of tools, resources and prompts. What it offers may change while calls run, and may
+// differ from caller to caller: Toolset is the fixed one, the gateway's upstream servers are the other.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,8 @@ using authority::Recorded;
 using authority::Tier;
 
 using ToolHandler = std::function<io::Task<protocol::ToolResult>(mcp::Context&, const Recorded&)>;
-using ResourceHandler = std::function<io::Task<protocol::ReadResult>(mcp::Context&, const Recorded&, const mcp::Variables&)>;
+using ResourceHandler =
+    std::function<io::Task<protocol::ReadResult>(mcp::Context&, const Recorded&, const mcp::Variables&)>;
 using PromptHandler = std::function<io::Task<protocol::PromptResult>(mcp::Context&, const Recorded&)>;
 
 struct GuardedTool {
@@ -36,9 +37,9 @@ struct GuardedTool {
 };
 
 struct GuardedResource {
-  protocol::Resource resource = {};           // resource.uri, or
+  protocol::Resource resource = {};                   // resource.uri, or
   protocol::ResourceTemplate resource_template = {};  // a template
-  std::string name;                           // audited as "resource:<name>"
+  std::string name;                                   // audited as "resource:<name>"
   ResourceHandler handler = {};
 };
 
@@ -50,8 +51,8 @@ struct GuardedPrompt {
 
 /// A resource that was found for a URI. The handler works on recorded.call().args, which has the uri.
 struct FoundResource {
-  std::string name;       // audited as "resource:<name>"
-  std::string upstream;   // the server it belongs to, if it is not ours
+  std::string name;      // audited as "resource:<name>"
+  std::string upstream;  // the server it belongs to, if it is not ours
   std::function<io::Task<protocol::ReadResult>(mcp::Context&, const Recorded&)> read;
 };
 
@@ -60,38 +61,46 @@ class Provider {
   struct Entry {
     std::string toolset;
     GuardedTool guarded;
-    std::optional<protocol::Schema> input = {};   // missing: the owner of the tool checks
+    std::optional<protocol::Schema> input = {};  // missing: the owner of the tool checks
     std::optional<protocol::Schema> output = {};
     std::string upstream = {};  // "server/tool" for the audit line, when it is somebody else's
   };
   virtual ~Provider() = default;
 
-  /// Brings what it offers up to date, before a list and before something is called unknown. Bounded in time; what cannot be had
-  /// is left out.
+  /// Brings what it offers up to date, before a list and before something is called unknown. Bounded in time;
+  /// what cannot be had is left out.
   virtual io::Task<void> prepare(const authority::Caller& caller);
 
   virtual void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const;
-  [[nodiscard]] virtual std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const;
+  [[nodiscard]] virtual std::shared_ptr<const Entry> find(const authority::Caller& caller,
+                                                          std::string_view name) const;
 
   virtual void append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const;
-  virtual void append_templates(const authority::Caller& caller, std::vector<protocol::ResourceTemplate>& out) const;
-  [[nodiscard]] virtual std::optional<FoundResource> find_resource(const authority::Caller& caller, std::string_view uri) const;
+  virtual void append_templates(const authority::Caller& caller,
+                                std::vector<protocol::ResourceTemplate>& out) const;
+  [[nodiscard]] virtual std::optional<FoundResource> find_resource(const authority::Caller& caller,
+                                                                   std::string_view uri) const;
   /// How long an answer of the resource may be kept; nothing when it is not ours.
   [[nodiscard]] virtual std::optional<protocol::Caching> caching_of(std::string_view uri) const;
   /// False when the resource is not ours. An Error refuses the subscription.
   virtual io::Task<bool> watch(const authority::Caller& caller, std::string uri);
   virtual void unwatch(const authority::Caller& caller, std::string_view uri);
-  /// Callers of one view see the same thing under a URI and share its watch; nothing when the resource is not ours.
-  [[nodiscard]] virtual std::optional<std::string> find_view(const authority::Caller& caller, std::string_view uri) const;
+  /// Callers of one view see the same thing under a URI and share its watch; nothing when the resource is not
+  /// ours.
+  [[nodiscard]] virtual std::optional<std::string> find_view(const authority::Caller& caller,
+                                                             std::string_view uri) const;
   /// Resources that come and go, such as the files that runs leave: asked for each list.
-  virtual io::Task<void> append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out);
+  virtual io::Task<void> append_changing(const authority::Caller& caller,
+                                         std::vector<protocol::Resource>& out);
   /// A session is over: what was kept for it may go.
   virtual void session_ended(const authority::Caller& caller);
 
   virtual void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const;
-  [[nodiscard]] virtual std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller, std::string_view name) const;
+  [[nodiscard]] virtual std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller,
+                                                                         std::string_view name) const;
   /// Nothing when the prompt or template is not ours.
-  virtual io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context, const protocol::CompletionRequest& request);
+  virtual io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context,
+                                                                 const protocol::CompletionRequest& request);
 
   virtual void want_log_level(protocol::LogLevel level);
 };
@@ -104,15 +113,21 @@ class Toolset final : public Provider {
   /// Fails when the name is taken or a schema does not compile.
   Result<void> add_tool(GuardedTool tool);
   void add_resource(GuardedResource resource) { resources_.push_back(std::move(resource)); }
-  void add_prompt(GuardedPrompt prompt) { prompts_.push_back(std::make_shared<const GuardedPrompt>(std::move(prompt))); }
+  void add_prompt(GuardedPrompt prompt) {
+    prompts_.push_back(std::make_shared<const GuardedPrompt>(std::move(prompt)));
+  }
 
   void append_tools(const authority::Caller& caller, std::vector<protocol::Tool>& out) const override;
-  [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller, std::string_view name) const override;
+  [[nodiscard]] std::shared_ptr<const Entry> find(const authority::Caller& caller,
+                                                  std::string_view name) const override;
   void append_resources(const authority::Caller& caller, std::vector<protocol::Resource>& out) const override;
-  void append_templates(const authority::Caller& caller, std::vector<protocol::ResourceTemplate>& out) const override;
-  [[nodiscard]] std::optional<FoundResource> find_resource(const authority::Caller& caller, std::string_view uri) const override;
+  void append_templates(const authority::Caller& caller,
+                        std::vector<protocol::ResourceTemplate>& out) const override;
+  [[nodiscard]] std::optional<FoundResource> find_resource(const authority::Caller& caller,
+                                                           std::string_view uri) const override;
   void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const override;
-  [[nodiscard]] std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller, std::string_view name) const override;
+  [[nodiscard]] std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller,
+                                                                 std::string_view name) const override;
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

@@ -57,23 +57,28 @@ class OutputHash {
 };
 
 std::string how_to_get_the_rest(std::string_view uri) {
-  return fmt::format("the rest is resource {}?offset={{M}} (also &length=N, or ?line=N&lines=N), kept for {} minutes", uri,
-                     std::chrono::duration_cast<std::chrono::minutes>(limits::kResultKept).count());
+  return fmt::format(
+      "the rest is resource {}?offset={{M}} (also &length=N, or ?line=N&lines=N), kept for {} minutes", uri,
+      std::chrono::duration_cast<std::chrono::minutes>(limits::kResultKept).count());
 }
 
-// An upstream's result that is too large is opened up: its text pieces are cut, everything else is passed on as it is.
+// An upstream's result that is too large is opened up: its text pieces are cut, everything else is passed on
+// as it is.
 void open_raw(ToolResult& reply) {
   const auto result = json::parse_object(reply.raw->text());
   if (!result) return;
   if (const json::array* pieces = json::find_array(*result, "content")) {
     for (const json::value& piece : *pieces) {
       const json::object* object = piece.if_object();
-      const auto text = object && json::find_string(*object, "type") == "text" ? json::find_string(*object, "text") : std::nullopt;
+      const auto text = object && json::find_string(*object, "type") == "text"
+                            ? json::find_string(*object, "text")
+                            : std::nullopt;
       if (text) reply.content.push_back(protocol::text_content(std::string(*text)));
       if (!text) reply.content.emplace_back(protocol::RawContent{protocol::JsonText::from(piece)});
     }
   }
-  if (const json::value* structured = json::find(*result, "structuredContent")) reply.structured = *structured;
+  if (const json::value* structured = json::find(*result, "structuredContent"))
+    reply.structured = *structured;
   if (const json::object* meta = json::find_object(*result, "_meta")) reply.meta = *meta;
   reply.is_error = json::find_bool(*result, "isError").value_or(false);
   reply.raw.reset();
@@ -96,7 +101,8 @@ void bound_structured(ToolResult& reply, std::size_t budget_bytes) {
   const std::size_t structured_bytes = budget_bytes * kStructuredFactor;
   std::string text = json::write(*reply.structured);
   bool too_large = text.size() > structured_bytes;
-  if (reply.content.empty() && text.size() > budget_bytes) reply.content.push_back(protocol::text_content(text));
+  if (reply.content.empty() && text.size() > budget_bytes)
+    reply.content.push_back(protocol::text_content(text));
   for (std::size_t longest = budget_bytes; too_large && longest >= kShortestCut; longest /= 8) {
     cut_strings(*reply.structured, longest);
     too_large = json::write(*reply.structured).size() > structured_bytes;
@@ -118,7 +124,8 @@ std::size_t text_bytes(const std::vector<Content>& content) {
   std::size_t bytes = 0;
   for (const Content& piece : content) {
     if (const auto* text = std::get_if<TextContent>(&piece)) bytes += text->text.size();
-    if (const auto* raw = std::get_if<protocol::RawContent>(&piece); raw && !is_media(*raw)) bytes += raw->json.text().size();
+    if (const auto* raw = std::get_if<protocol::RawContent>(&piece); raw && !is_media(*raw))
+      bytes += raw->json.text().size();
   }
   return bytes;
 }
@@ -137,7 +144,8 @@ std::string joined_text(std::vector<Content>& content) {
   return joined;
 }
 
-std::string cut_and_keep(std::string text, std::size_t budget_bytes, std::string_view principal, ResultsStore& results) {
+std::string cut_and_keep(std::string text, std::size_t budget_bytes, std::string_view principal,
+                         ResultsStore& results) {
   // The URI is needed for the cut and is known only once the text is kept.
   const std::string uri = results.keep(principal, text);
   return bound_text(text, budget_bytes, how_to_get_the_rest(uri)).text;
@@ -172,7 +180,8 @@ void bound(ReadResult& reply, std::size_t budget_bytes, std::string_view princip
   if (reply.raw) return;
   for (protocol::ResourceContents& contents : reply.contents) {
     auto* text = std::get_if<std::string>(&contents.body);
-    if (text && text->size() > budget_bytes) *text = cut_and_keep(std::move(*text), budget_bytes, principal, results);
+    if (text && text->size() > budget_bytes)
+      *text = cut_and_keep(std::move(*text), budget_bytes, principal, results);
   }
 }
 
@@ -180,7 +189,8 @@ void bound(PromptResult& reply, std::size_t budget_bytes, std::string_view princ
   if (reply.raw) return;
   for (protocol::PromptMessage& message : reply.messages) {
     auto* text = std::get_if<TextContent>(&message.content);
-    if (text && text->text.size() > budget_bytes) text->text = cut_and_keep(std::move(text->text), budget_bytes, principal, results);
+    if (text && text->text.size() > budget_bytes)
+      text->text = cut_and_keep(std::move(text->text), budget_bytes, principal, results);
   }
 }
 

@@ -50,7 +50,8 @@ Slice cut(std::string_view text, std::size_t begin, std::size_t length) {
 }  // namespace
 
 Result<RangeRequest> parse_results_uri(std::string_view uri) {
-  if (!uri.starts_with(kResultsPrefix)) return fail(not_found(fmt::format("not a kept result: {}", uri.substr(0, 200))));
+  if (!uri.starts_with(kResultsPrefix))
+    return fail(not_found(fmt::format("not a kept result: {}", uri.substr(0, 200))));
   uri.remove_prefix(kResultsPrefix.size());
   const std::size_t question = uri.find('?');
   RangeRequest request{.id = std::string(uri.substr(0, question))};
@@ -60,7 +61,8 @@ Result<RangeRequest> parse_results_uri(std::string_view uri) {
     query.remove_prefix(std::min(query.size(), part.size() + 1));
     const std::size_t equals = part.find('=');
     auto* slot = slot_of(request, part.substr(0, equals));
-    const auto number = equals == std::string_view::npos ? std::nullopt : find_number(part.substr(equals + 1));
+    const auto number =
+        equals == std::string_view::npos ? std::nullopt : find_number(part.substr(equals + 1));
     if (!slot || !number)
       return fail(invalid("a kept result is read with ?offset=N&length=N (bytes) or ?line=N&lines=N"));
     *slot = number;
@@ -74,9 +76,12 @@ Result<RangeRequest> parse_results_uri(std::string_view uri) {
 std::string ResultsStore::keep(std::string_view principal, std::string text) {
   sweep();
   if (text.size() > limits::kKeptResultBytes) text.resize(utf8_prefix(text, limits::kKeptResultBytes).size());
-  while (!entries_.empty() && (entries_.size() >= limits::kKeptResults || bytes_ + text.size() > limits::kKeptBytes)) drop_oldest();
+  while (!entries_.empty() &&
+         (entries_.size() >= limits::kKeptResults || bytes_ + text.size() > limits::kKeptBytes))
+    drop_oldest();
   bytes_ += text.size();
-  entries_.push_back({make_id(random_, "", 16), std::string(principal), std::move(text), clock_.mono() + limits::kResultKept});
+  entries_.push_back({make_id(random_, "", 16), std::string(principal), std::move(text),
+                      clock_.mono() + limits::kResultKept});
   by_id_.insert_or_assign(entries_.back().id, std::prev(entries_.end()));
   return std::string(kResultsPrefix) + entries_.back().id;
 }
@@ -89,8 +94,10 @@ Result<Slice> ResultsStore::read(std::string_view principal, std::string_view ur
   if (found == by_id_.end() || found->second->principal != principal)
     return fail(not_found("this result is no longer kept; make the call again"));
   const std::string_view text = found->second->text;
-  if (!request.line && !request.lines) return cut(text, request.offset.value_or(0), request.length.value_or(limits::kResultBytes));
-  const std::size_t begin = line_begin(text, 0, request.line.value_or(1) == 0 ? 0 : request.line.value_or(1) - 1);
+  if (!request.line && !request.lines)
+    return cut(text, request.offset.value_or(0), request.length.value_or(limits::kResultBytes));
+  const std::size_t begin =
+      line_begin(text, 0, request.line.value_or(1) == 0 ? 0 : request.line.value_or(1) - 1);
   const std::size_t end = request.lines ? line_begin(text, begin, *request.lines) : text.size();
   return cut(text, begin, end - begin);
 }

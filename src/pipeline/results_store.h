@@ -4,7 +4,8 @@
 //   relay://results/<id>?offset=65000&length=9000 bytes, moved to the boundaries of characters
 //   relay://results/<id>?line=120&lines=40        lines, from 1
 //
-// Bounded in number, in bytes and in time; the oldest go first. Ids cannot be guessed, and another principal cannot use them.
+// Bounded in number, in bytes and in time; the oldest go first. Ids cannot be guessed, and another principal
+// cannot use them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ inline constexpr std::string_view kResultsPrefix = "relay://results/";
 /// A piece of a kept result.
 struct Slice {
   std::string text;
-  std::size_t offset = 0;       // of the first byte
+  std::size_t offset = 0;  // of the first byte
   std::size_t total_bytes = 0;
   [[nodiscard]] std::size_t next_offset() const { return offset + text.size(); }
   [[nodiscard]] bool last() const { return next_offset() >= total_bytes; }
@@ -35,7 +36,7 @@ struct RangeRequest {
   std::string id;
   std::optional<std::size_t> offset;
   std::optional<std::size_t> length;
-  std::optional<std::size_t> line;   // from 1
+  std::optional<std::size_t> line;  // from 1
   std::optional<std::size_t> lines;
 };
 

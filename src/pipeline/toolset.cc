@@ -5,7 +5,8 @@
 namespace relay::pipeline {
 
 Result<void> Toolset::add_tool(GuardedTool tool) {
-  if (by_name_.contains(tool.tool.name)) return fail(invalid(fmt::format("the tool {} is there twice", tool.tool.name)));
+  if (by_name_.contains(tool.tool.name))
+    return fail(invalid(fmt::format("the tool {} is there twice", tool.tool.name)));
   auto entry = std::make_shared<Entry>();
   RELAY_TRY(entry->input, protocol::Schema::compile(tool.tool.input_schema.value()));
   if (tool.tool.output_schema) {
@@ -43,7 +44,8 @@ std::optional<FoundResource> Toolset::find_resource(const authority::Caller&, st
     if (item.resource.uri.empty()) variables = mcp::find_variables(item.resource_template.uri_template, uri);
     if (!item.resource.uri.empty() && item.resource.uri == uri) variables.emplace();
     if (!variables) continue;
-    auto read = [handler = item.handler, found = *std::move(variables)](mcp::Context& context, const Recorded& recorded) {
+    auto read = [handler = item.handler, found = *std::move(variables)](mcp::Context& context,
+                                                                        const Recorded& recorded) {
       return handler(context, recorded, found);
     };
     return FoundResource{item.name, {}, std::move(read)};
@@ -55,7 +57,8 @@ void Toolset::append_prompts(const authority::Caller&, std::vector<protocol::Pro
   for (const auto& item : prompts_) out.push_back(item->prompt);
 }
 
-std::shared_ptr<const GuardedPrompt> Toolset::find_prompt(const authority::Caller&, std::string_view name) const {
+std::shared_ptr<const GuardedPrompt> Toolset::find_prompt(const authority::Caller&,
+                                                          std::string_view name) const {
   for (const auto& item : prompts_)
     if (item->prompt.name == name) return item;
   return nullptr;

@@ -1,4 +1,5 @@
-// Addresses and the ranges they lie in. Every address that a name resolves to is judged here before anything connects.
+// Addresses and the ranges they lie in. Every address that a name resolves to is judged here before anything
+// connects.
 #pragma once
 
 #include <array>
@@ -9,7 +10,8 @@
 
 namespace relay::policy {
 
-/// IPv4 or IPv6. An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4) is judged as what it reaches, see range_of.
+/// IPv4 or IPv6. An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4) is judged as what it
+/// reaches, see range_of.
 struct Address {
   std::array<std::uint8_t, 16> bytes{};  // IPv4 in the first four
   bool v4 = true;
@@ -38,8 +40,8 @@ Range range_of(const Address& address);
 
 /// Text as in a URL: dotted quad, or IPv6 with or without brackets, no zone.
 std::optional<Address> find_address(std::string_view text);
-/// Also what inet_aton understands: "2130706433", "0x7f.1", "0177.0.0.1", "127.1". Resolvers accept these, so a deny that does
-/// not would be dodged.
+/// Also what inet_aton understands: "2130706433", "0x7f.1", "0177.0.0.1", "127.1". Resolvers accept these, so
+/// a deny that does not would be dodged.
 std::optional<Address> find_loose_address(std::string_view text);
 
 /// "192.0.2.1", "2001:db8::1"

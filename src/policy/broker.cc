@@ -54,7 +54,8 @@ std::optional<Confirmed> Broker::accept(const authority::Call& call, Answer answ
 
 std::size_t Broker::pending() const {
   const MonoTime now = clock_.mono();
-  return static_cast<std::size_t>(std::ranges::count_if(entries_, [&](const auto& item) { return item.second.expires > now; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(entries_, [&](const auto& item) { return item.second.expires > now; }));
 }
 
 void Broker::sweep() {
@@ -64,7 +65,8 @@ void Broker::sweep() {
 
 void Broker::make_room() {
   if (entries_.size() < limits::kPendingConfirmations) return;
-  entries_.erase(std::ranges::min_element(entries_, {}, [](const auto& item) { return item.second.expires; }));
+  entries_.erase(
+      std::ranges::min_element(entries_, {}, [](const auto& item) { return item.second.expires; }));
 }
 
 std::string fingerprint(std::string_view token) {

@@ -1,11 +1,12 @@
 // Broker: the second step that an irreversible call needs. Two ways lead to a Confirmed:
 //
-//   by token     the call is answered with a token; operation_confirm arms it; the same call, issued again by the same
+//   by token     the call is answered with a token; operation_confirm arms it; the same call, issued again by
+//   the same
 //                client, consumes it. For every client, since it needs nothing but tools.
 //   by question  where the client can show a form (elicitation), the person is asked while the call waits.
 //
-// A token is 128 random bits, bound to the digest of the exact call and to the client, works once and expires. State is
-// in memory only: a restart forgets, which is the safe side. Loop thread only.
+// A token is 128 random bits, bound to the digest of the exact call and to the client, works once and
+// expires. State is in memory only: a restart forgets, which is the safe side. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -49,7 +50,8 @@ enum class Answer : std::uint8_t { agreed, declined, unanswered };
 
 class Broker {
  public:
-  Broker(const Clock& clock, RandomSource& random, std::chrono::seconds ttl) : clock_(clock), random_(random), ttl_(ttl) {}
+  Broker(const Clock& clock, RandomSource& random, std::chrono::seconds ttl)
+      : clock_(clock), random_(random), ttl_(ttl) {}
 
   /// A new token for this call. The oldest pending one goes when there are too many.
   Challenge plan(const authority::Call& call);

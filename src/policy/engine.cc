@@ -18,8 +18,9 @@ namespace {
 
 using Patterns = std::vector<std::unique_ptr<RE2>>;
 
-// Quiet: what RE2 thinks of a pattern goes into our own problem list. Latin-1 would let bytes through that UTF-8 matching
-// skips, but patterns are written by people in UTF-8; policy_text is made valid before it comes here.
+// Quiet: what RE2 thinks of a pattern goes into our own problem list. Latin-1 would let bytes through that
+// UTF-8 matching skips, but patterns are written by people in UTF-8; policy_text is made valid before it
+// comes here.
 RE2::Options pattern_options() {
   RE2::Options options;
   options.set_log_errors(false);
@@ -28,12 +29,14 @@ RE2::Options pattern_options() {
   return options;
 }
 
-Patterns compile(const std::vector<std::string>& texts, std::string_view path, std::vector<Problem>& problems) {
+Patterns compile(const std::vector<std::string>& texts, std::string_view path,
+                 std::vector<Problem>& problems) {
   Patterns out;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     auto pattern = std::make_unique<RE2>(texts[i], pattern_options());
     if (!pattern->ok())
-      problems.push_back({fmt::format("{}[{}]", path, i), fmt::format("not a valid RE2 pattern: {}", pattern->error())});
+      problems.push_back(
+          {fmt::format("{}[{}]", path, i), fmt::format("not a valid RE2 pattern: {}", pattern->error())});
     out.push_back(std::move(pattern));
   }
   return out;
@@ -102,7 +105,8 @@ struct Engine::Compiled {
     return call.policy_text.empty() ? call.tool : fmt::format("{} {}", call.tool, call.policy_text);
   }
   [[nodiscard]] bool denied_by_list(Decision& decision, std::string_view probe) const;
-  [[nodiscard]] bool denied_by_mode(Decision& decision, std::string_view probe, const MatchedRules& matched) const;
+  [[nodiscard]] bool denied_by_mode(Decision& decision, std::string_view probe,
+                                    const MatchedRules& matched) const;
   void ask_for_confirmation(Decision& decision, const MatchedRules& matched) const;
 };
 
@@ -118,7 +122,8 @@ bool Engine::Compiled::denied_by_list(Decision& decision, std::string_view probe
   return match != nullptr;
 }
 
-bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe, const MatchedRules& matched) const {
+bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe,
+                                      const MatchedRules& matched) const {
   const int tier = authority::number(decision.tier);
   const auto refuse = [&](std::string reason) {
     add_rung(decision, "mode", true, fmt::format("{} refuses tier {}", name(rules.mode), tier));
@@ -131,15 +136,15 @@ bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe
     return false;
   };
   switch (rules.mode) {
-    case Mode::open:
-      return admit("open");
+    case Mode::open: return admit("open");
     case Mode::readonly:
       if (decision.tier == Tier::read_only) return admit("readonly");
       return refuse(fmt::format("readonly mode admits tier 0 only, this is tier {}", tier));
     case Mode::guarded:
       if (decision.tier < Tier::stateful) return admit("guarded");
       if (matched.allow) return admit("guarded, an allow rule matched");
-      if (const RE2* match = find_match(allow, probe)) return admit(fmt::format("guarded, allowed by {}", match->pattern()));
+      if (const RE2* match = find_match(allow, probe))
+        return admit(fmt::format("guarded, allowed by {}", match->pattern()));
       return refuse("guarded mode needs a match in policy.allow for tier 2 and above");
   }
   return refuse("unknown mode");
@@ -148,9 +153,11 @@ bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe
 void Engine::Compiled::ask_for_confirmation(Decision& decision, const MatchedRules& matched) const {
   const bool by_tier = rules.confirm_tier3 && decision.tier == Tier::irreversible;
   if (!by_tier && !matched.confirm) return add_rung(decision, "confirmation", false);
-  add_rung(decision, "confirmation", true, matched.confirm ? describe_rule(*matched.confirm, "confirm") : "tier 3");
+  add_rung(decision, "confirmation", true,
+           matched.confirm ? describe_rule(*matched.confirm, "confirm") : "tier 3");
   decide_here(decision, Verdict::confirm,
-              matched.confirm ? reason_of(*matched.confirm, "a rule asks for confirmation") : "this cannot be undone");
+              matched.confirm ? reason_of(*matched.confirm, "a rule asks for confirmation")
+                              : "this cannot be undone");
 }
 
 Engine::Engine(std::unique_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
@@ -179,7 +186,8 @@ Decision Engine::decide(const Call& call) const {
   const MatchedRules matched = match_rules(compiled_->rules.rules, call, decision.tier);
   const std::string probe = compiled_->probe(call);
   if (compiled_->denied_by_list(decision, probe)) return decision;
-  add_rung(decision, "rules", matched.any, matched.deny ? describe_rule(*matched.deny, "deny") : std::string());
+  add_rung(decision, "rules", matched.any,
+           matched.deny ? describe_rule(*matched.deny, "deny") : std::string());
   if (matched.deny) {
     decide_here(decision, Verdict::deny, reason_of(*matched.deny, "a rule denies this tool to this client"));
     return decision;

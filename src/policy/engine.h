@@ -1,7 +1,7 @@
 // Engine: judges calls. Pure: the same rules and the same call give the same Decision, always.
 //
-// The ladder, top to bottom: deny list, rules, mode, confirmation. A deny anywhere is final; nothing below it is
-// asked. Only the Engine makes a Grant, from a call that it admits by itself or together with a Confirmed.
+// The ladder, top to bottom: deny list, rules, mode, confirmation. A deny anywhere is final; nothing below it
+// is asked. Only the Engine makes a Grant, from a call that it admits by itself or together with a Confirmed.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,8 @@ using Admission = std::variant<authority::Grant, Refusal>;
 
 class Engine {
  public:
-  /// Compiles every pattern; complains about each that RE2 refuses. With problems the engine denies everything.
+  /// Compiles every pattern; complains about each that RE2 refuses. With problems the engine denies
+  /// everything.
   static Engine make(Rules rules, std::string_view path, std::vector<Problem>& problems);
 
   Engine(Engine&&) noexcept;

@@ -1,4 +1,5 @@
-// "pattern\ntext": any deny pattern either does not compile, and then nothing is admitted, or denies exactly what it matches.
+// "pattern\ntext": any deny pattern either does not compile, and then nothing is admitted, or denies exactly
+// what it matches.
 #include <cstdint>
 #include <cstdlib>
 

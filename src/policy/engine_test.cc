@@ -44,30 +44,60 @@ struct Row {
 
 TEST(Engine, DecidesByTheLadder) {
   const Row rows[] = {
-      {R"({})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only, "deny list-; rules-; mode* open; confirmation-"},
-      {R"({})", make_call("rm", Tier::irreversible), Verdict::allow, Tier::irreversible, "deny list-; rules-; mode* open; confirmation-"},
-      {R"({"deny":["curl"]})", make_call("shell_exec", Tier::reversible, "echo a\ncurl x"), Verdict::deny, Tier::reversible, "deny list* curl"},
-      {R"({"deny":["^shell_exec rm "]})", make_call("shell_exec", Tier::reversible, "rm x"), Verdict::deny, Tier::reversible, "deny list* ^shell_exec rm "},
-      {R"({"deny":["^read$"]})", make_call("read", Tier::read_only), Verdict::deny, Tier::read_only, "deny list* ^read$"},
-      {R"({"mode":"readonly"})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only, "deny list-; rules-; mode* readonly; confirmation-"},
-      {R"({"mode":"readonly"})", make_call("write", Tier::reversible), Verdict::deny, Tier::reversible, "deny list-; rules-; mode* readonly refuses tier 1"},
-      {R"({"mode":"readonly","allow":["write"]})", make_call("write", Tier::reversible), Verdict::deny, Tier::reversible, "deny list-; rules-; mode* readonly refuses tier 1"},
-      {R"({"mode":"guarded"})", make_call("write", Tier::reversible), Verdict::allow, Tier::reversible, "deny list-; rules-; mode* guarded; confirmation-"},
-      {R"({"mode":"guarded"})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful, "deny list-; rules-; mode* guarded refuses tier 2"},
-      {R"({"mode":"guarded","allow":["^up "]})", make_call("up", Tier::stateful, "a"), Verdict::allow, Tier::stateful, "deny list-; rules-; mode* guarded, allowed by ^up ; confirmation-"},
-      {R"({"mode":"guarded","allow":["up"],"deny":["up"]})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful, "deny list* up"},
-      {R"({"mode":"guarded","rules":[{"tool":"u*","effect":"allow"}]})", make_call("up", Tier::stateful), Verdict::allow, Tier::stateful, "deny list-; rules+; mode* guarded, an allow rule matched; confirmation-"},
-      {R"({"mode":"readonly","rules":[{"tool":"u*","effect":"allow"}]})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful, "deny list-; rules+; mode* readonly refuses tier 2"},
-      {R"({"rules":[{"tool":"ssh_*","client":"ci-*","effect":"deny","reason":"no hosts for CI"}]})", make_call("ssh_exec", Tier::reversible, "", "ci-7"), Verdict::deny, Tier::reversible, "deny list-; rules* deny tool=ssh_* client=ci-* (no hosts for CI)"},
-      {R"({"rules":[{"tool":"ssh_*","client":"ci-*","effect":"deny"}]})", make_call("ssh_exec", Tier::reversible), Verdict::allow, Tier::reversible, "deny list-; rules-; mode* open; confirmation-"},
-      {R"({"rules":[{"effect":"allow"},{"effect":"deny"}]})", make_call("x", Tier::read_only), Verdict::deny, Tier::read_only, "deny list-; rules* deny tool=* client=*"},
-      {R"({"mode":"guarded","rules":[{"tool":"x","effect":"confirm","tier":2}]})", make_call("x", Tier::read_only), Verdict::deny, Tier::stateful, "deny list-; rules+; mode* guarded refuses tier 2"},
-      {R"({"rules":[{"tool":"x","effect":"confirm","reason":"costly"}]})", make_call("x", Tier::read_only), Verdict::confirm, Tier::read_only, "deny list-; rules+; mode+ open; confirmation* confirm tool=x client=* (costly)"},
-      {R"({"rules":[{"tool":"x","effect":"allow","tier":0}]})", make_call("x", Tier::stateful), Verdict::allow, Tier::stateful, "deny list-; rules+; mode* open; confirmation-"},
-      {R"({"confirmTier3":true})", make_call("x", Tier::irreversible), Verdict::confirm, Tier::irreversible, "deny list-; rules-; mode+ open; confirmation* tier 3"},
-      {R"({"confirmTier3":true})", make_call("x", Tier::stateful), Verdict::allow, Tier::stateful, "deny list-; rules-; mode* open; confirmation-"},
-      {R"({"confirmTier3":true,"rules":[{"tool":"x","effect":"allow","tier":3}]})", make_call("x", Tier::read_only), Verdict::confirm, Tier::irreversible, "deny list-; rules+; mode+ open; confirmation* tier 3"},
-      {R"({"confirmTier3":true,"deny":["x"]})", make_call("x", Tier::irreversible), Verdict::deny, Tier::irreversible, "deny list* x"},
+      {R"({})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only,
+       "deny list-; rules-; mode* open; confirmation-"},
+      {R"({})", make_call("rm", Tier::irreversible), Verdict::allow, Tier::irreversible,
+       "deny list-; rules-; mode* open; confirmation-"},
+      {R"({"deny":["curl"]})", make_call("shell_exec", Tier::reversible, "echo a\ncurl x"), Verdict::deny,
+       Tier::reversible, "deny list* curl"},
+      {R"({"deny":["^shell_exec rm "]})", make_call("shell_exec", Tier::reversible, "rm x"), Verdict::deny,
+       Tier::reversible, "deny list* ^shell_exec rm "},
+      {R"({"deny":["^read$"]})", make_call("read", Tier::read_only), Verdict::deny, Tier::read_only,
+       "deny list* ^read$"},
+      {R"({"mode":"readonly"})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only,
+       "deny list-; rules-; mode* readonly; confirmation-"},
+      {R"({"mode":"readonly"})", make_call("write", Tier::reversible), Verdict::deny, Tier::reversible,
+       "deny list-; rules-; mode* readonly refuses tier 1"},
+      {R"({"mode":"readonly","allow":["write"]})", make_call("write", Tier::reversible), Verdict::deny,
+       Tier::reversible, "deny list-; rules-; mode* readonly refuses tier 1"},
+      {R"({"mode":"guarded"})", make_call("write", Tier::reversible), Verdict::allow, Tier::reversible,
+       "deny list-; rules-; mode* guarded; confirmation-"},
+      {R"({"mode":"guarded"})", make_call("up", Tier::stateful), Verdict::deny, Tier::stateful,
+       "deny list-; rules-; mode* guarded refuses tier 2"},
+      {R"({"mode":"guarded","allow":["^up "]})", make_call("up", Tier::stateful, "a"), Verdict::allow,
+       Tier::stateful, "deny list-; rules-; mode* guarded, allowed by ^up ; confirmation-"},
+      {R"({"mode":"guarded","allow":["up"],"deny":["up"]})", make_call("up", Tier::stateful), Verdict::deny,
+       Tier::stateful, "deny list* up"},
+      {R"({"mode":"guarded","rules":[{"tool":"u*","effect":"allow"}]})", make_call("up", Tier::stateful),
+       Verdict::allow, Tier::stateful,
+       "deny list-; rules+; mode* guarded, an allow rule matched; confirmation-"},
+      {R"({"mode":"readonly","rules":[{"tool":"u*","effect":"allow"}]})", make_call("up", Tier::stateful),
+       Verdict::deny, Tier::stateful, "deny list-; rules+; mode* readonly refuses tier 2"},
+      {R"({"rules":[{"tool":"ssh_*","client":"ci-*","effect":"deny","reason":"no hosts for CI"}]})",
+       make_call("ssh_exec", Tier::reversible, "", "ci-7"), Verdict::deny, Tier::reversible,
+       "deny list-; rules* deny tool=ssh_* client=ci-* (no hosts for CI)"},
+      {R"({"rules":[{"tool":"ssh_*","client":"ci-*","effect":"deny"}]})",
+       make_call("ssh_exec", Tier::reversible), Verdict::allow, Tier::reversible,
+       "deny list-; rules-; mode* open; confirmation-"},
+      {R"({"rules":[{"effect":"allow"},{"effect":"deny"}]})", make_call("x", Tier::read_only), Verdict::deny,
+       Tier::read_only, "deny list-; rules* deny tool=* client=*"},
+      {R"({"mode":"guarded","rules":[{"tool":"x","effect":"confirm","tier":2}]})",
+       make_call("x", Tier::read_only), Verdict::deny, Tier::stateful,
+       "deny list-; rules+; mode* guarded refuses tier 2"},
+      {R"({"rules":[{"tool":"x","effect":"confirm","reason":"costly"}]})", make_call("x", Tier::read_only),
+       Verdict::confirm, Tier::read_only,
+       "deny list-; rules+; mode+ open; confirmation* confirm tool=x client=* (costly)"},
+      {R"({"rules":[{"tool":"x","effect":"allow","tier":0}]})", make_call("x", Tier::stateful),
+       Verdict::allow, Tier::stateful, "deny list-; rules+; mode* open; confirmation-"},
+      {R"({"confirmTier3":true})", make_call("x", Tier::irreversible), Verdict::confirm, Tier::irreversible,
+       "deny list-; rules-; mode+ open; confirmation* tier 3"},
+      {R"({"confirmTier3":true})", make_call("x", Tier::stateful), Verdict::allow, Tier::stateful,
+       "deny list-; rules-; mode* open; confirmation-"},
+      {R"({"confirmTier3":true,"rules":[{"tool":"x","effect":"allow","tier":3}]})",
+       make_call("x", Tier::read_only), Verdict::confirm, Tier::irreversible,
+       "deny list-; rules+; mode+ open; confirmation* tier 3"},
+      {R"({"confirmTier3":true,"deny":["x"]})", make_call("x", Tier::irreversible), Verdict::deny,
+       Tier::irreversible, "deny list* x"},
   };
   for (const Row& row : rows) {
     const Decision decision = make_engine(row.policy).decide(row.call);
@@ -82,24 +112,29 @@ TEST(Engine, DecidesByTheLadder) {
 }
 
 TEST(Engine, ExplainsItselfToPeople) {
-  const Decision decision = make_engine(R"({"mode":"readonly"})").decide(make_call("write", Tier::reversible));
+  const Decision decision =
+      make_engine(R"({"mode":"readonly"})").decide(make_call("write", Tier::reversible));
   EXPECT_EQ(authority::describe(decision),
             "deny at tier 1 (REVERSIBLE): readonly mode admits tier 0 only, this is tier 1\n"
             "   1. deny list     no match\n"
             "   2. rules         no match\n"
             "-> 3. mode          matched  readonly refuses tier 1\n");
-  EXPECT_EQ(denied_text(decision), "[DENIED tier 1 (REVERSIBLE): readonly mode admits tier 0 only, this is tier 1]");
+  EXPECT_EQ(denied_text(decision),
+            "[DENIED tier 1 (REVERSIBLE): readonly mode admits tier 0 only, this is tier 1]");
 }
 
 TEST(Engine, CollectsEveryProblemAndThenAdmitsNothing) {
   std::vector<Problem> problems;
-  Rules rules = read_rules(*json::parse_object(R"({"mode":"opne","deny":["(",7],"allow":["[z-a]"],"confirmTtlSeconds":1,
-      "rules":[{"effect":"maybe","tier":9,"toool":"x"},5]})"), "policy", problems);
+  Rules rules =
+      read_rules(*json::parse_object(R"({"mode":"opne","deny":["(",7],"allow":["[z-a]"],"confirmTtlSeconds":1,
+      "rules":[{"effect":"maybe","tier":9,"toool":"x"},5]})"),
+                 "policy", problems);
   Engine engine = Engine::make(std::move(rules), "policy", problems);
   std::vector<std::string> paths;
   for (const Problem& problem : problems) paths.push_back(problem.path);
-  for (const char* path : {"policy.mode", "policy.deny[1]", "policy.deny[0]", "policy.allow[0]", "policy.confirmTtlSeconds",
-                           "policy.rules[0].effect", "policy.rules[0].tier", "policy.rules[0].toool", "policy.rules[1]"})
+  for (const char* path :
+       {"policy.mode", "policy.deny[1]", "policy.deny[0]", "policy.allow[0]", "policy.confirmTtlSeconds",
+        "policy.rules[0].effect", "policy.rules[0].tier", "policy.rules[0].toool", "policy.rules[1]"})
     EXPECT_NE(std::ranges::find(paths, path), paths.end()) << path;
   EXPECT_EQ(engine.decide(make_call("read", Tier::read_only)).verdict, Verdict::deny);
 }
@@ -117,7 +152,9 @@ TEST(Engine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
     rules.confirm_tier3 = random() % 2;
     if (random() % 2) rules.allow.push_back(pick("a", "b", "."));
     for (unsigned i = random() % 4; i > 0; --i)
-      rules.rules.push_back({pick("a", "b", "*", ""), pick("alice", "b*", ""), static_cast<Effect>(random() % 3), authority::find_tier(static_cast<int>(random() % 5)), ""});
+      rules.rules.push_back({pick("a", "b", "*", ""), pick("alice", "b*", ""),
+                             static_cast<Effect>(random() % 3),
+                             authority::find_tier(static_cast<int>(random() % 5)), ""});
     const Call call = make_call(pick("a", "b"), static_cast<Tier>(random() % 4), pick("a", "b", "c"));
     std::vector<Problem> problems;
     const Decision before = Engine::make(rules, "p", problems).decide(call);
@@ -199,7 +236,8 @@ TEST(Confirmation, TokensExpireAndAreBounded) {
   for (int i = 0; i < 1000; ++i) (void)broker.plan(call);
   EXPECT_EQ(broker.pending(), 256U);
   EXPECT_EQ(confirm_required_text(f.engine.decide(call), {"TOK", std::chrono::seconds(60)}),
-            "[CONFIRM REQUIRED tier 3 (IRREVERSIBLE): this cannot be undone; nothing has run. If this is really wanted, call "
+            "[CONFIRM REQUIRED tier 3 (IRREVERSIBLE): this cannot be undone; nothing has run. If this is "
+            "really wanted, call "
             "operation_confirm with token=\"TOK\", then issue exactly the same call again, within 60s.]");
 }
 

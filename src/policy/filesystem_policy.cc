@@ -52,9 +52,11 @@ Paths united(Paths first, const Paths& second) {
   return first;
 }
 
-void report(std::string_view name, const Paths& server, const Paths& asked, std::vector<std::string>& widening) {
+void report(std::string_view name, const Paths& server, const Paths& asked,
+            std::vector<std::string>& widening) {
   for (const std::string& path : asked)
-    if (!below_any(path, server)) widening.push_back(fmt::format("filesystem.{}: {} is more than the server allows", name, path));
+    if (!below_any(path, server))
+      widening.push_back(fmt::format("filesystem.{}: {} is more than the server allows", name, path));
 }
 
 }  // namespace
@@ -80,7 +82,8 @@ bool is_below(std::string_view path, std::string_view root) {
   return path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/';
 }
 
-FilesystemRequest read_filesystem(const json::object& block, std::string_view path, std::vector<Problem>& problems) {
+FilesystemRequest read_filesystem(const json::object& block, std::string_view path,
+                                  std::vector<Problem>& problems) {
   constexpr std::array<std::string_view, 3> kKnown{"readonly", "writable", "denied"};
   BlockReader reader(block, path, problems);
   reader.expect_only(kKnown);

@@ -1,4 +1,5 @@
-// FilesystemPolicy: which paths of the virtual tree a run may read and write. Paths are compared component by component:
+// FilesystemPolicy: which paths of the virtual tree a run may read and write. Paths are compared component by
+// component:
 // "/tmpfoo" is not below "/tmp". Deny beats both.
 #pragma once
 
@@ -33,7 +34,8 @@ Result<std::string> normalise_path(std::string_view path);
 bool is_below(std::string_view path, std::string_view root);
 
 /// `{"readonly":[…],"writable":[…],"denied":[…]}`
-FilesystemRequest read_filesystem(const json::object& block, std::string_view path, std::vector<Problem>& problems);
+FilesystemRequest read_filesystem(const json::object& block, std::string_view path,
+                                  std::vector<Problem>& problems);
 FilesystemPolicy apply_defaults(const FilesystemRequest& request);
 Narrowed<FilesystemPolicy> intersect(const FilesystemPolicy& server, const FilesystemRequest& client);
 

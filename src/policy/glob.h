@@ -1,4 +1,5 @@
-// Names with wildcards: `*` is any run of characters, `?` any one byte. Linear in practice, quadratic at worst, on names.
+// Names with wildcards: `*` is any run of characters, `?` any one byte. Linear in practice, quadratic at
+// worst, on names.
 #pragma once
 
 #include <string_view>

@@ -17,13 +17,15 @@ std::string denied_text(const authority::Decision& decision) {
 
 std::string confirm_required_text(const authority::Decision& decision, const Challenge& challenge) {
   return fmt::format(
-      "[CONFIRM REQUIRED {}: {}; nothing has run. If this is really wanted, call operation_confirm with token=\"{}\", "
+      "[CONFIRM REQUIRED {}: {}; nothing has run. If this is really wanted, call operation_confirm with "
+      "token=\"{}\", "
       "then issue exactly the same call again, within {}s.]",
       tier_text(decision.tier), decision.reason, challenge.token, challenge.ttl.count());
 }
 
 std::string declined_text(const authority::Decision& decision, Answer answer) {
-  const std::string_view why = answer == Answer::declined ? "the person who was asked declined" : "the question was not answered";
+  const std::string_view why =
+      answer == Answer::declined ? "the person who was asked declined" : "the question was not answered";
   return fmt::format("[DENIED {}: {}]", tier_text(decision.tier), why);
 }
 

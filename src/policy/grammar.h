@@ -1,5 +1,5 @@
-// The sentences with which a call is refused, as clients and models know them. Scripts match on the brackets, so the
-// shape is fixed: `[DENIED tier N (NAME): reason]`.
+// The sentences with which a call is refused, as clients and models know them. Scripts match on the brackets,
+// so the shape is fixed: `[DENIED tier N (NAME): reason]`.
 #pragma once
 
 #include <string>

@@ -28,7 +28,8 @@ bool is_numeric_host(std::string_view name) {
 std::optional<std::uint16_t> find_port(std::string_view text) {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value == 0 || value > 65535) return std::nullopt;
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value == 0 || value > 65535)
+    return std::nullopt;
   return static_cast<std::uint16_t>(value);
 }
 
@@ -41,7 +42,8 @@ struct HostAndPort {
 HostAndPort split_port(std::string_view text) {
   const std::size_t bracket = text.rfind(']');
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || (bracket != std::string_view::npos && colon < bracket)) return {text, {}, false};
+  if (colon == std::string_view::npos || (bracket != std::string_view::npos && colon < bracket))
+    return {text, {}, false};
   return {text.substr(0, colon), text.substr(colon + 1), true};
 }
 
@@ -61,8 +63,10 @@ Result<Host> parse_host(std::string_view text) {
   RELAY_TRY(std::string name, to_ascii_host(text));
   if (name.ends_with('.')) name.pop_back();
   if (name.empty() || name.size() > kHostChars) return fail(invalid("the host is empty or too long"));
-  if (name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos) return fail(invalid("the host has an empty label"));
-  if (!std::ranges::all_of(name, is_host_char)) return fail(invalid("the host has a character that hosts do not have"));
+  if (name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos)
+    return fail(invalid("the host has an empty label"));
+  if (!std::ranges::all_of(name, is_host_char))
+    return fail(invalid("the host has a character that hosts do not have"));
   if (!is_numeric_host(name)) return Host{std::move(name), std::nullopt};
   const auto address = find_loose_address(name);
   if (!address) return fail(invalid("the host looks like an address but is none"));
@@ -70,12 +74,16 @@ Result<Host> parse_host(std::string_view text) {
 }
 
 Result<Target> parse_target(std::string_view url) {
-  const auto is_unsafe = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; };
-  if (std::ranges::any_of(url, is_unsafe)) return fail(invalid("the URL has a blank, a control character or a backslash in it"));
+  const auto is_unsafe = [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\';
+  };
+  if (std::ranges::any_of(url, is_unsafe))
+    return fail(invalid("the URL has a blank, a control character or a backslash in it"));
   const std::size_t separator = url.find("://");
   if (separator == std::string_view::npos) return fail(invalid("the URL has no scheme"));
   Target target{.scheme = to_lower_ascii(url.substr(0, separator))};
-  if (target.scheme != "http" && target.scheme != "https") return fail(denied("only http and https are allowed"));
+  if (target.scheme != "http" && target.scheme != "https")
+    return fail(denied("only http and https are allowed"));
   std::string_view authority = url.substr(separator + 3);
   authority = authority.substr(0, authority.find_first_of("/?#"));
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
@@ -109,10 +117,12 @@ Result<HostPattern> parse_host_pattern(std::string_view text) {
   const bool wildcard = parts.host.starts_with("*.");
   const std::string_view name = wildcard ? parts.host.substr(2) : parts.host;
   if (name.find('*') != std::string_view::npos)
-    return fail(invalid(fmt::format("\"{}\": a star stands alone or before the first dot, as in *.example.com", text)));
+    return fail(invalid(
+        fmt::format("\"{}\": a star stands alone or before the first dot, as in *.example.com", text)));
   const auto host = parse_host(name);
   if (!host) return fail(invalid(fmt::format("\"{}\": {}", text, host.error().message)));
-  if (wildcard && host->address) return fail(invalid(fmt::format("\"{}\": an address has no subdomains", text)));
+  if (wildcard && host->address)
+    return fail(invalid(fmt::format("\"{}\": an address has no subdomains", text)));
   pattern.kind = wildcard ? HostPattern::Kind::suffix : HostPattern::Kind::exact;
   pattern.name = host->name;
   return pattern;
@@ -131,18 +141,16 @@ std::string to_text(const HostPattern& pattern) {
 bool matches(const HostPattern& pattern, const Host& host, std::uint16_t port) {
   if (pattern.port && *pattern.port != port) return false;
   switch (pattern.kind) {
-    case HostPattern::Kind::any:
-      return true;
-    case HostPattern::Kind::exact:
-      return host.name == pattern.name;
-    case HostPattern::Kind::suffix:
-      return !host.address && is_below(host.name, pattern.name);
+    case HostPattern::Kind::any: return true;
+    case HostPattern::Kind::exact: return host.name == pattern.name;
+    case HostPattern::Kind::suffix: return !host.address && is_below(host.name, pattern.name);
   }
   return false;
 }
 
 bool matches_any(const std::vector<HostPattern>& patterns, const Host& host, std::uint16_t port) {
-  return std::ranges::any_of(patterns, [&](const HostPattern& pattern) { return matches(pattern, host, port); });
+  return std::ranges::any_of(patterns,
+                             [&](const HostPattern& pattern) { return matches(pattern, host, port); });
 }
 
 bool covers(const HostPattern& outer, const HostPattern& inner) {
@@ -153,7 +161,9 @@ bool covers(const HostPattern& outer, const HostPattern& inner) {
 std::optional<HostPattern> intersect(const HostPattern& a, const HostPattern& b) {
   if (a.port && b.port && *a.port != *b.port) return std::nullopt;
   const auto port = a.port ? a.port : b.port;
-  const auto with_port = [&](const HostPattern& narrower) { return HostPattern{narrower.kind, narrower.name, port}; };
+  const auto with_port = [&](const HostPattern& narrower) {
+    return HostPattern{narrower.kind, narrower.name, port};
+  };
   using Kind = HostPattern::Kind;
   if (a.kind == Kind::any) return with_port(b);
   if (b.kind == Kind::any) return with_port(a);
@@ -162,7 +172,8 @@ std::optional<HostPattern> intersect(const HostPattern& a, const HostPattern& b)
     const bool b_is_address = b.kind == Kind::exact && find_address(b.name);
     if (!b_is_address) return with_port(b);
   }
-  if (b.kind == Kind::suffix && is_below(a.name, b.name) && !(a.kind == Kind::exact && find_address(a.name))) return with_port(a);
+  if (b.kind == Kind::suffix && is_below(a.name, b.name) && !(a.kind == Kind::exact && find_address(a.name)))
+    return with_port(a);
   if (a.kind == Kind::exact && b.kind == Kind::exact && a.name == b.name) return with_port(a);
   return std::nullopt;
 }

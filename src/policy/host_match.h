@@ -1,8 +1,8 @@
 // Hosts and the patterns that allow or deny them.
 //
-// A host is normalised before anything is compared: lower case, no trailing dot, internationalised labels in their ASCII form
-// (punycode), every spelling of an IPv4 address as the address it is. Whoever connects must use Host::name, not the text it
-// came from, or the check was about something else.
+// A host is normalised before anything is compared: lower case, no trailing dot, internationalised labels in
+// their ASCII form (punycode), every spelling of an IPv4 address as the address it is. Whoever connects must
+// use Host::name, not the text it came from, or the check was about something else.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct Target {
 
 /// A bare host, no port. The error says what is wrong with it.
 Result<Host> parse_host(std::string_view text);
-/// The part of an http or https URL that policy judges. Refuses what parsers disagree about: backslashes, blanks, control
-/// characters, an empty host.
+/// The part of an http or https URL that policy judges. Refuses what parsers disagree about: backslashes,
+/// blanks, control characters, an empty host.
 Result<Target> parse_target(std::string_view url);
 
 /// "*", "example.com", "*.example.com" (which also matches example.com itself), each with or without ":8443".

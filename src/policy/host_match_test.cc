@@ -94,12 +94,45 @@ TEST(HostMatch, MatchesAtDotBoundariesOnly) {
 }
 
 TEST(HostMatch, RefusesUrlsThatParsersDisagreeAbout) {
-  for (const std::string_view url :
-       {"", "example.com", "//example.com", "ftp://example.com", "file:///etc/passwd", "javascript:alert(1)", "http://", "http:///x", "http://?x",
-        "http://a b", "http://a\tb", "http://a\nb", "http://a\\@evil.test", "http:\\\\evil.test", "http://a..b", "http://.a", "http://a%2eb",
-        "http://a:99999", "http://a:0", "http://a:-1", "http://a:8x", "http://[::1", "http://[::1]x", "http://[127.0.0.1]", "http://[fe80::1%eth0]",
-        "http://256.1.1.1", "http://1.2.3.4.5", "http://0x1ffffffff", "http://09.1.1.1", "http://1.2.3.0x", "http://ex\xc2\xadmple.com",
-        "http://a\xe2\x80\x8b.com", "http://\xff.com", "http://a\x7f.com", "http://exa<mple.com", "http://a|b", "http://a^b", "http://@", "http://a@"}) {
+  for (const std::string_view url : {"",
+                                     "example.com",
+                                     "//example.com",
+                                     "ftp://example.com",
+                                     "file:///etc/passwd",
+                                     "javascript:alert(1)",
+                                     "http://",
+                                     "http:///x",
+                                     "http://?x",
+                                     "http://a b",
+                                     "http://a\tb",
+                                     "http://a\nb",
+                                     "http://a\\@evil.test",
+                                     "http:\\\\evil.test",
+                                     "http://a..b",
+                                     "http://.a",
+                                     "http://a%2eb",
+                                     "http://a:99999",
+                                     "http://a:0",
+                                     "http://a:-1",
+                                     "http://a:8x",
+                                     "http://[::1",
+                                     "http://[::1]x",
+                                     "http://[127.0.0.1]",
+                                     "http://[fe80::1%eth0]",
+                                     "http://256.1.1.1",
+                                     "http://1.2.3.4.5",
+                                     "http://0x1ffffffff",
+                                     "http://09.1.1.1",
+                                     "http://1.2.3.0x",
+                                     "http://ex\xc2\xadmple.com",
+                                     "http://a\xe2\x80\x8b.com",
+                                     "http://\xff.com",
+                                     "http://a\x7f.com",
+                                     "http://exa<mple.com",
+                                     "http://a|b",
+                                     "http://a^b",
+                                     "http://@",
+                                     "http://a@"}) {
     const auto target = parse_target(url);
     if (url == "http://1.2.3.0x") {  // inet_aton reads this as 1.2.3.0
       EXPECT_TRUE(target && target->host.address);
@@ -113,7 +146,8 @@ TEST(HostMatch, RefusesUrlsThatParsersDisagreeAbout) {
 }
 
 TEST(HostMatch, RefusesPatternsThatMeanNothing) {
-  for (const std::string_view text : {"", "*.", "a*.com", "*a.com", "**", "*.*.com", "a b", "http://a", "a/b", "*.1.2.3.4", "a:0", "a:x", "*.:80"})
+  for (const std::string_view text : {"", "*.", "a*.com", "*a.com", "**", "*.*.com", "a b", "http://a", "a/b",
+                                      "*.1.2.3.4", "a:0", "a:x", "*.:80"})
     EXPECT_FALSE(parse_host_pattern(text)) << text;
   for (const std::string_view text : {"*", "a.b", "*.a.b", "a.b:80", "*:80", "*.a.b:1", "[::1]:80", "[::1]"})
     EXPECT_EQ(to_text(*parse_host_pattern(text)), text);
@@ -135,27 +169,73 @@ struct RangeRow {
 
 TEST(AddressRange, KnowsEveryRangeThatIsNotPublic) {
   const RangeRow rows[] = {
-      {"8.8.8.8", Range::global}, {"1.1.1.1", Range::global}, {"0.0.0.0", Range::unspecified}, {"0.1.2.3", Range::unspecified},
-      {"127.0.0.1", Range::loopback}, {"127.255.255.255", Range::loopback}, {"128.0.0.1", Range::global}, {"126.255.255.255", Range::global},
-      {"10.0.0.1", Range::private_use}, {"11.0.0.1", Range::global}, {"172.15.255.255", Range::global}, {"172.16.0.0", Range::private_use},
-      {"172.31.255.255", Range::private_use}, {"172.32.0.0", Range::global}, {"192.168.0.1", Range::private_use}, {"192.167.255.255", Range::global},
-      {"169.254.169.254", Range::link_local}, {"169.253.1.1", Range::global}, {"100.64.0.1", Range::shared}, {"100.63.255.255", Range::global},
-      {"100.127.255.255", Range::shared}, {"100.128.0.0", Range::global}, {"192.0.2.1", Range::documentation}, {"198.51.100.7", Range::documentation},
-      {"203.0.113.9", Range::documentation}, {"198.18.0.1", Range::benchmarking}, {"198.19.255.255", Range::benchmarking}, {"198.20.0.0", Range::global},
-      {"192.0.0.8", Range::reserved}, {"192.88.99.1", Range::reserved}, {"224.0.0.1", Range::multicast}, {"239.255.255.255", Range::multicast},
-      {"240.0.0.1", Range::reserved}, {"255.255.255.255", Range::broadcast}, {"::", Range::unspecified}, {"::1", Range::loopback}, {"::2", Range::unspecified},
-      {"::ffff:127.0.0.1", Range::loopback}, {"::ffff:10.0.0.1", Range::private_use}, {"::ffff:8.8.8.8", Range::global}, {"::127.0.0.1", Range::loopback},
-      {"::ffff:0:127.0.0.1", Range::loopback}, {"64:ff9b::7f00:1", Range::loopback}, {"64:ff9b::808:808", Range::global}, {"64:ff9b:1::1", Range::private_use},
-      {"2002:7f00:1::", Range::loopback}, {"2002:808:808::", Range::global}, {"2001:db8::1", Range::documentation}, {"3fff::1", Range::documentation},
-      {"2001::1", Range::reserved}, {"fc00::1", Range::private_use}, {"fd12::1", Range::private_use}, {"fe80::1", Range::link_local}, {"febf::1", Range::link_local},
-      {"fec0::1", Range::private_use}, {"ff02::1", Range::multicast}, {"2606:4700::1111", Range::global}, {"4000::1", Range::reserved}, {"fd00:ec2::254", Range::private_use},
+      {"8.8.8.8", Range::global},
+      {"1.1.1.1", Range::global},
+      {"0.0.0.0", Range::unspecified},
+      {"0.1.2.3", Range::unspecified},
+      {"127.0.0.1", Range::loopback},
+      {"127.255.255.255", Range::loopback},
+      {"128.0.0.1", Range::global},
+      {"126.255.255.255", Range::global},
+      {"10.0.0.1", Range::private_use},
+      {"11.0.0.1", Range::global},
+      {"172.15.255.255", Range::global},
+      {"172.16.0.0", Range::private_use},
+      {"172.31.255.255", Range::private_use},
+      {"172.32.0.0", Range::global},
+      {"192.168.0.1", Range::private_use},
+      {"192.167.255.255", Range::global},
+      {"169.254.169.254", Range::link_local},
+      {"169.253.1.1", Range::global},
+      {"100.64.0.1", Range::shared},
+      {"100.63.255.255", Range::global},
+      {"100.127.255.255", Range::shared},
+      {"100.128.0.0", Range::global},
+      {"192.0.2.1", Range::documentation},
+      {"198.51.100.7", Range::documentation},
+      {"203.0.113.9", Range::documentation},
+      {"198.18.0.1", Range::benchmarking},
+      {"198.19.255.255", Range::benchmarking},
+      {"198.20.0.0", Range::global},
+      {"192.0.0.8", Range::reserved},
+      {"192.88.99.1", Range::reserved},
+      {"224.0.0.1", Range::multicast},
+      {"239.255.255.255", Range::multicast},
+      {"240.0.0.1", Range::reserved},
+      {"255.255.255.255", Range::broadcast},
+      {"::", Range::unspecified},
+      {"::1", Range::loopback},
+      {"::2", Range::unspecified},
+      {"::ffff:127.0.0.1", Range::loopback},
+      {"::ffff:10.0.0.1", Range::private_use},
+      {"::ffff:8.8.8.8", Range::global},
+      {"::127.0.0.1", Range::loopback},
+      {"::ffff:0:127.0.0.1", Range::loopback},
+      {"64:ff9b::7f00:1", Range::loopback},
+      {"64:ff9b::808:808", Range::global},
+      {"64:ff9b:1::1", Range::private_use},
+      {"2002:7f00:1::", Range::loopback},
+      {"2002:808:808::", Range::global},
+      {"2001:db8::1", Range::documentation},
+      {"3fff::1", Range::documentation},
+      {"2001::1", Range::reserved},
+      {"fc00::1", Range::private_use},
+      {"fd12::1", Range::private_use},
+      {"fe80::1", Range::link_local},
+      {"febf::1", Range::link_local},
+      {"fec0::1", Range::private_use},
+      {"ff02::1", Range::multicast},
+      {"2606:4700::1111", Range::global},
+      {"4000::1", Range::reserved},
+      {"fd00:ec2::254", Range::private_use},
   };
   for (const RangeRow& row : rows) {
     const auto address = find_address(row.text);
     ASSERT_TRUE(address) << row.text;
     EXPECT_EQ(range_of(*address), row.range) << row.text << " is " << name(range_of(*address));
   }
-  for (const std::string_view bad : {"", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.256", ":::", "1::2::3", "::1%lo", "[::1", "g::1"})
+  for (const std::string_view bad :
+       {"", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.256", ":::", "1::2::3", "::1%lo", "[::1", "g::1"})
     EXPECT_FALSE(find_address(bad)) << bad;
 }
 

@@ -45,7 +45,8 @@ TEST(Intersection, OfAllowListsKeepsTheNarrowerOfEachPair) {
       {R"(["evilx.test"])", R"(["*.x.test"])", {}, 1},
   };
   for (const Row& row : rows) {
-    const NetworkPolicy server = apply_defaults(network(fmt::format(R"({{"allowedDomains":{}}})", row.server)));
+    const NetworkPolicy server =
+        apply_defaults(network(fmt::format(R"({{"allowedDomains":{}}})", row.server)));
     const auto result = intersect(server, network(fmt::format(R"({{"allowedDomains":{}}})", row.client)));
     EXPECT_EQ(texts(result.policy.allowed), row.allowed) << row.server << " " << row.client;
     EXPECT_EQ(result.widening.size(), row.widening) << row.server << " " << row.client;
@@ -53,8 +54,12 @@ TEST(Intersection, OfAllowListsKeepsTheNarrowerOfEachPair) {
 }
 
 TEST(Intersection, DenyListsUniteNumbersShrinkSwitchesHarden) {
-  const NetworkPolicy server = apply_defaults(network(R"({"allowedDomains":["*"],"deniedDomains":["evil.com"],"maxBodyBytes":100,"maxRedirects":3})"));
-  const auto result = intersect(server, network(R"({"allowedDomains":["evil.com"],"deniedDomains":["b.test"],"denyIpLiterals":false,"blockPrivateRanges":false,"maxBodyBytes":500,"maxRedirects":1})"));
+  const NetworkPolicy server = apply_defaults(network(
+      R"({"allowedDomains":["*"],"deniedDomains":["evil.com"],"maxBodyBytes":100,"maxRedirects":3})"));
+  const auto result = intersect(
+      server,
+      network(
+          R"({"allowedDomains":["evil.com"],"deniedDomains":["b.test"],"denyIpLiterals":false,"blockPrivateRanges":false,"maxBodyBytes":500,"maxRedirects":1})"));
   EXPECT_EQ(texts(result.policy.denied), (std::vector<std::string>{"evil.com", "b.test"}));
   EXPECT_TRUE(result.policy.deny_ip_literals);
   EXPECT_TRUE(result.policy.block_private_ranges);
@@ -71,10 +76,13 @@ TEST(Network, AFreshPolicyReachesNothing) {
   open.allowed.push_back(*parse_host_pattern("*"));
   EXPECT_TRUE(check_url(open, "https://example.com"));
   EXPECT_FALSE(check_url(open, "https://u:p@example.com"));
-  for (const char* url : {"http://93.184.216.34", "http://2130706433", "http://[::1]"}) EXPECT_FALSE(check_url(open, url)) << url;
+  for (const char* url : {"http://93.184.216.34", "http://2130706433", "http://[::1]"})
+    EXPECT_FALSE(check_url(open, url)) << url;
   open.deny_ip_literals = false;
   EXPECT_TRUE(check_url(open, "http://93.184.216.34"));
-  for (const char* url : {"http://127.1", "http://169.254.169.254/latest", "http://[::ffff:10.0.0.1]", "http://0"}) EXPECT_FALSE(check_url(open, url)) << url;
+  for (const char* url :
+       {"http://127.1", "http://169.254.169.254/latest", "http://[::ffff:10.0.0.1]", "http://0"})
+    EXPECT_FALSE(check_url(open, url)) << url;
   EXPECT_EQ(check_address(open, *find_address("10.1.2.3")).error().kind, ErrorKind::denied);
   open.block_private_ranges = false;
   EXPECT_TRUE(check_address(open, *find_address("10.1.2.3")));
@@ -82,11 +90,15 @@ TEST(Network, AFreshPolicyReachesNothing) {
 
 TEST(Intersection, NeverReachesWhatEitherSideDoesNot) {
   std::mt19937 random(11);
-  const std::string_view names[] = {"*", "a.test", "*.a.test", "x.a.test", "*.x.a.test", "b.test:443", "*.b.test", "*:443", "*.test", "c.b.test:80"};
-  const std::string_view urls[] = {"http://a.test", "https://a.test", "http://x.a.test", "https://y.x.a.test", "https://b.test", "http://b.test", "http://c.b.test", "https://q.test", "http://q.other"};
+  const std::string_view names[] = {"*",          "a.test",   "*.a.test", "x.a.test", "*.x.a.test",
+                                    "b.test:443", "*.b.test", "*:443",    "*.test",   "c.b.test:80"};
+  const std::string_view urls[] = {"http://a.test",      "https://a.test", "http://x.a.test",
+                                   "https://y.x.a.test", "https://b.test", "http://b.test",
+                                   "http://c.b.test",    "https://q.test", "http://q.other"};
   const auto some = [&] {
     std::vector<HostPattern> patterns;
-    for (unsigned i = random() % 4; i > 0; --i) patterns.push_back(*parse_host_pattern(names[random() % std::size(names)]));
+    for (unsigned i = random() % 4; i > 0; --i)
+      patterns.push_back(*parse_host_pattern(names[random() % std::size(names)]));
     return patterns;
   };
   for (int round = 0; round < 2000; ++round) {
@@ -96,7 +108,8 @@ TEST(Intersection, NeverReachesWhatEitherSideDoesNot) {
     NetworkRequest client;
     if (random() % 4) client.allowed = some();
     if (random() % 2) client.denied = some();
-    const NetworkPolicy alone{client.allowed.value_or(std::vector{*parse_host_pattern("*")}), client.denied.value_or(std::vector<HostPattern>{})};
+    const NetworkPolicy alone{client.allowed.value_or(std::vector{*parse_host_pattern("*")}),
+                              client.denied.value_or(std::vector<HostPattern>{})};
     const auto both = intersect(server, client);
     for (const std::string_view url : urls) {
       const bool reaches = check_url(both.policy, url).has_value();
@@ -107,7 +120,8 @@ TEST(Intersection, NeverReachesWhatEitherSideDoesNot) {
 
 TEST(Limits, TakeTheMinimumAndReportMore) {
   std::vector<Problem> problems;
-  const auto request = read_limits(*json::parse_object(R"({"timeoutMs":30000,"memMb":512})"), "limits", problems);
+  const auto request =
+      read_limits(*json::parse_object(R"({"timeoutMs":30000,"memMb":512})"), "limits", problems);
   const auto result = intersect(LimitsPolicy{}, request);
   EXPECT_EQ(result.policy, (LimitsPolicy{30000, 256, 1048576}));
   EXPECT_EQ(result.widening, std::vector<std::string>{"limits.memMb: 512 is over the server's 256"});
@@ -137,7 +151,9 @@ TEST(Filesystem, ComparesComponentsAndDenies) {
 }
 
 TEST(Filesystem, IntersectionIsNeverWiderThanEitherSide) {
-  const auto result = intersect(FilesystemPolicy{}, files(R"({"readonly":["/host"],"writable":["/tmp/a","/etc"],"denied":["/host/x"]})"));
+  const auto result =
+      intersect(FilesystemPolicy{},
+                files(R"({"readonly":["/host"],"writable":["/tmp/a","/etc"],"denied":["/host/x"]})"));
   EXPECT_EQ(result.policy.writable, std::vector<std::string>{"/tmp/a"});
   EXPECT_EQ(result.widening.size(), 1U);
   EXPECT_FALSE(may_read(result.policy, "/tmp/b"));

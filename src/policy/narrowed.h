@@ -1,5 +1,5 @@
-// Narrowed: the outcome of intersecting the server's policy with what a client asks for. The result is never wider than
-// either side; where the client asked for more, that is reported, not granted.
+// Narrowed: the outcome of intersecting the server's policy with what a client asks for. The result is never
+// wider than either side; where the client asked for more, that is reported, not granted.
 #pragma once
 
 #include <string>

@@ -29,7 +29,8 @@ void add_once(std::vector<HostPattern>& patterns, HostPattern pattern) {
   if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(std::move(pattern));
 }
 
-std::vector<HostPattern> intersect_lists(const std::vector<HostPattern>& server, const std::vector<HostPattern>& client) {
+std::vector<HostPattern> intersect_lists(const std::vector<HostPattern>& server,
+                                         const std::vector<HostPattern>& client) {
   std::vector<HostPattern> out;
   for (const HostPattern& asked : client)
     for (const HostPattern& offered : server)
@@ -37,31 +38,39 @@ std::vector<HostPattern> intersect_lists(const std::vector<HostPattern>& server,
   return out;
 }
 
-void report_hosts(const NetworkPolicy& server, const std::vector<HostPattern>& asked, std::vector<std::string>& widening) {
+void report_hosts(const NetworkPolicy& server, const std::vector<HostPattern>& asked,
+                  std::vector<std::string>& widening) {
   for (const HostPattern& pattern : asked) {
     const auto covered_by = [&](const HostPattern& outer) { return covers(outer, pattern); };
     if (std::ranges::none_of(server.allowed, covered_by))
-      widening.push_back(fmt::format("network.allowedDomains: {} is more than the server allows", to_text(pattern)));
+      widening.push_back(
+          fmt::format("network.allowedDomains: {} is more than the server allows", to_text(pattern)));
     if (std::ranges::any_of(server.denied, covered_by))
       widening.push_back(fmt::format("network.allowedDomains: {} is denied by the server", to_text(pattern)));
   }
 }
 
-std::int64_t narrower(std::string_view name, std::int64_t server, const std::optional<std::int64_t>& client, std::vector<std::string>& widening) {
+std::int64_t narrower(std::string_view name, std::int64_t server, const std::optional<std::int64_t>& client,
+                      std::vector<std::string>& widening) {
   if (!client) return server;
-  if (*client > server) widening.push_back(fmt::format("network.{}: {} is over the server's {}", name, *client, server));
+  if (*client > server)
+    widening.push_back(fmt::format("network.{}: {} is over the server's {}", name, *client, server));
   return std::min(server, *client);
 }
 
-bool stricter(std::string_view name, bool server, const std::optional<bool>& client, std::vector<std::string>& widening) {
-  if (server && client == false) widening.push_back(fmt::format("network.{}: the server insists on it", name));
+bool stricter(std::string_view name, bool server, const std::optional<bool>& client,
+              std::vector<std::string>& widening) {
+  if (server && client == false)
+    widening.push_back(fmt::format("network.{}: the server insists on it", name));
   return server || client.value_or(false);
 }
 
 }  // namespace
 
-NetworkRequest read_network(const json::object& block, std::string_view path, std::vector<Problem>& problems) {
-  constexpr std::array<std::string_view, 6> kKnown{"allowedDomains", "deniedDomains", "denyIpLiterals", "blockPrivateRanges", "maxBodyBytes", "maxRedirects"};
+NetworkRequest read_network(const json::object& block, std::string_view path,
+                            std::vector<Problem>& problems) {
+  constexpr std::array<std::string_view, 6> kKnown{"allowedDomains",     "deniedDomains", "denyIpLiterals",
+                                                   "blockPrivateRanges", "maxBodyBytes",  "maxRedirects"};
   BlockReader reader(block, path, problems);
   reader.expect_only(kKnown);
   NetworkRequest request;
@@ -91,11 +100,16 @@ Narrowed<NetworkPolicy> intersect(const NetworkPolicy& server, const NetworkRequ
     report_hosts(server, *client.allowed, result.widening);
     policy.allowed = intersect_lists(server.allowed, *client.allowed);
   }
-  for (const HostPattern& pattern : client.denied.value_or(std::vector<HostPattern>{})) add_once(policy.denied, pattern);
-  policy.deny_ip_literals = stricter("denyIpLiterals", server.deny_ip_literals, client.deny_ip_literals, result.widening);
-  policy.block_private_ranges = stricter("blockPrivateRanges", server.block_private_ranges, client.block_private_ranges, result.widening);
-  policy.max_body_bytes = narrower("maxBodyBytes", server.max_body_bytes, client.max_body_bytes, result.widening);
-  policy.max_redirects = narrower("maxRedirects", server.max_redirects, client.max_redirects, result.widening);
+  for (const HostPattern& pattern : client.denied.value_or(std::vector<HostPattern>{}))
+    add_once(policy.denied, pattern);
+  policy.deny_ip_literals =
+      stricter("denyIpLiterals", server.deny_ip_literals, client.deny_ip_literals, result.widening);
+  policy.block_private_ranges = stricter("blockPrivateRanges", server.block_private_ranges,
+                                         client.block_private_ranges, result.widening);
+  policy.max_body_bytes =
+      narrower("maxBodyBytes", server.max_body_bytes, client.max_body_bytes, result.widening);
+  policy.max_redirects =
+      narrower("maxRedirects", server.max_redirects, client.max_redirects, result.widening);
   return result;
 }
 
@@ -107,11 +121,15 @@ Result<Target> check_url(const NetworkPolicy& policy, std::string_view url) {
 
 Result<void> check_target(const NetworkPolicy& policy, const Target& target) {
   const std::string& name = target.host.name;
-  if (target.has_credentials) return fail(denied(fmt::format("credentials in a URL are not allowed: {}", name)));
-  if (matches_any(policy.denied, target.host, target.port)) return fail(denied(fmt::format("domain denied: {}", name)));
-  if (target.host.address && policy.deny_ip_literals) return fail(denied(fmt::format("IP literals are not allowed: {}", name)));
+  if (target.has_credentials)
+    return fail(denied(fmt::format("credentials in a URL are not allowed: {}", name)));
+  if (matches_any(policy.denied, target.host, target.port))
+    return fail(denied(fmt::format("domain denied: {}", name)));
+  if (target.host.address && policy.deny_ip_literals)
+    return fail(denied(fmt::format("IP literals are not allowed: {}", name)));
   if (!matches_any(policy.allowed, target.host, target.port))
-    return fail(denied(fmt::format("domain not allowed: {} (policy.network.allowedDomains grants it)", name)));
+    return fail(
+        denied(fmt::format("domain not allowed: {} (policy.network.allowedDomains grants it)", name)));
   if (target.host.address) return check_address(policy, *target.host.address);
   return {};
 }
@@ -119,7 +137,8 @@ Result<void> check_target(const NetworkPolicy& policy, const Target& target) {
 Result<void> check_address(const NetworkPolicy& policy, const Address& address) {
   const Range range = range_of(address);
   if (range == Range::global || !policy.block_private_ranges) return {};
-  return fail(denied(fmt::format("the address is {}, which policy.network.blockPrivateRanges forbids: {}", name(range), to_text(address))));
+  return fail(denied(fmt::format("the address is {}, which policy.network.blockPrivateRanges forbids: {}",
+                                 name(range), to_text(address))));
 }
 
 }  // namespace relay::policy

@@ -39,8 +39,8 @@ NetworkPolicy apply_defaults(const NetworkRequest& request);
 /// Allow lists intersect, deny lists unite, numbers take the smaller, switches the stricter.
 Narrowed<NetworkPolicy> intersect(const NetworkPolicy& server, const NetworkRequest& client);
 
-/// May a request go to this URL? Asked for the first URL and again for each redirect. The error is a PolicyDenied that names the
-/// host and the rule.
+/// May a request go to this URL? Asked for the first URL and again for each redirect. The error is a
+/// PolicyDenied that names the host and the rule.
 Result<Target> check_url(const NetworkPolicy& policy, std::string_view url);
 Result<void> check_target(const NetworkPolicy& policy, const Target& target);
 /// May a connection go to this address? Asked for every address that a name resolved to, before connecting.

@@ -16,7 +16,8 @@ void BlockReader::expect_only(std::span<const std::string_view> known) {
   for (const auto& member : block_) {
     const std::string_view key(member.key().data(), member.key().size());
     if (std::ranges::find(known, key) != known.end()) continue;
-    const auto nearest = std::ranges::min_element(known, {}, [&](std::string_view name) { return edit_distance(name, key.substr(0, 64)); });
+    const auto nearest = std::ranges::min_element(
+        known, {}, [&](std::string_view name) { return edit_distance(name, key.substr(0, 64)); });
     complain(key.substr(0, 64), fmt::format("is not known; did you mean \"{}\"?", *nearest));
   }
 }

@@ -27,18 +27,21 @@ std::vector<char32_t> decode(std::string_view utf8) {
 }
 
 bool is_invisible(char32_t c) {
-  return c <= 0x20 || c == 0x7f || (c >= 0x80 && c <= 0xa0) || c == 0xad || c == 0x34f || c == 0x61c || (c >= 0x115f && c <= 0x1160) ||
-         (c >= 0x17b4 && c <= 0x17b5) || (c >= 0x180b && c <= 0x180f) || (c >= 0x2000 && c <= 0x200f) || (c >= 0x2028 && c <= 0x202f) ||
-         (c >= 0x205f && c <= 0x206f) || c == 0x3000 || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || (c >= 0xfff0 && c <= 0xffff) ||
+  return c <= 0x20 || c == 0x7f || (c >= 0x80 && c <= 0xa0) || c == 0xad || c == 0x34f || c == 0x61c ||
+         (c >= 0x115f && c <= 0x1160) || (c >= 0x17b4 && c <= 0x17b5) || (c >= 0x180b && c <= 0x180f) ||
+         (c >= 0x2000 && c <= 0x200f) || (c >= 0x2028 && c <= 0x202f) || (c >= 0x205f && c <= 0x206f) ||
+         c == 0x3000 || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || (c >= 0xfff0 && c <= 0xffff) ||
          c >= 0xe0000;
 }
 
-// Enough of the mapping that browsers do for hosts that people type; both sides of every comparison pass through it.
+// Enough of the mapping that browsers do for hosts that people type; both sides of every comparison pass
+// through it.
 char32_t map_char(char32_t c) {
   if (c == 0x3002 || c == 0xff0e || c == 0xff61) return '.';
   if (c >= 0xff01 && c <= 0xff5e) c -= 0xfee0;
   if (c >= 'A' && c <= 'Z') return c + 32;
-  if ((c >= 0xc0 && c <= 0xde && c != 0xd7) || (c >= 0x391 && c <= 0x3a9) || (c >= 0x410 && c <= 0x42f)) return c + 32;
+  if ((c >= 0xc0 && c <= 0xde && c != 0xd7) || (c >= 0x391 && c <= 0x3a9) || (c >= 0x410 && c <= 0x42f))
+    return c + 32;
   if (c >= 0x400 && c <= 0x40f) return c + 80;
   if (c >= 0x100 && c <= 0x137 && c % 2 == 0) return c + 1;
   if (c >= 0x14a && c <= 0x177 && c % 2 == 0) return c + 1;

@@ -8,8 +8,8 @@
 
 namespace relay::policy {
 
-/// "bücher" -> "xn--bcher-kva". ASCII stays, in lower case. Full-width forms and ideographic full stops become ASCII; characters
-/// that cannot be seen are refused.
+/// "bücher" -> "xn--bcher-kva". ASCII stays, in lower case. Full-width forms and ideographic full stops
+/// become ASCII; characters that cannot be seen are refused.
 Result<std::string> to_ascii_host(std::string_view utf8);
 
 }  // namespace relay::policy

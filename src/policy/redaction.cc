@@ -12,8 +12,8 @@
 namespace relay::policy {
 namespace {
 
-// A replacement can bring together what was apart, which may look like a secret again. Real text settles at once;
-// the bound is for text that was made to not settle.
+// A replacement can bring together what was apart, which may look like a secret again. Real text settles at
+// once; the bound is for text that was made to not settle.
 constexpr int kRounds = 8;
 
 // False when there was nothing to replace; out is untouched then.
@@ -52,7 +52,8 @@ class ArgsWriter {
   void write(const json::value& value) {
     if (const auto* members = value.if_object()) return write_object(*members);
     if (const auto* items = value.if_array()) return write_array(*items);
-    if (const auto* text = value.if_string()) return json::append_quoted(out_, redact_for_audit(json::view(*text)));
+    if (const auto* text = value.if_string())
+      return json::append_quoted(out_, redact_for_audit(json::view(*text)));
     out_ += json::write(value);
   }
 
@@ -80,7 +81,9 @@ class ArgsWriter {
     members.reserve(object.size());
     for (const auto& member : object)
       members.push_back({redact_for_audit({member.key().data(), member.key().size()}), &member});
-    std::ranges::sort(members, {}, [](const Member& member) { return std::pair(std::string_view(member.key), member.source); });
+    std::ranges::sort(members, {}, [](const Member& member) {
+      return std::pair(std::string_view(member.key), member.source);
+    });
     if (make_unique(members)) std::ranges::sort(members, {}, &Member::key);
     return members;
   }
@@ -92,7 +95,8 @@ class ArgsWriter {
     for (; written < members.size() && !full(); ++written) write_member(members[written], written);
     // The marker extends the last key that is there, which is where it belongs in the order.
     if (written < members.size()) {
-      const std::string_view last = written > 0 ? std::string_view(members[written - 1].key) : std::string_view();
+      const std::string_view last =
+          written > 0 ? std::string_view(members[written - 1].key) : std::string_view();
       if (written > 0) out_ += ',';
       json::append_quoted(out_, fmt::format("{}...(+{})", last, members.size() - written));
       out_ += ":null";
@@ -106,7 +110,8 @@ class ArgsWriter {
     out_ += ':';
     const json::value& value = member.source->value();
     const std::string_view name(member.source->key().data(), member.source->key().size());
-    if (is_secret_name(name) && !value.is_null() && !value.is_bool()) return json::append_quoted(out_, kRedacted);
+    if (is_secret_name(name) && !value.is_null() && !value.is_bool())
+      return json::append_quoted(out_, kRedacted);
     write(value);
   }
 
@@ -117,7 +122,8 @@ class ArgsWriter {
       if (written > 0) out_ += ',';
       write(items[written]);
     }
-    if (written < items.size()) out_ += fmt::format("{}\"...(+{})\"", written > 0 ? "," : "", items.size() - written);
+    if (written < items.size())
+      out_ += fmt::format("{}\"...(+{})\"", written > 0 ? "," : "", items.size() - written);
     out_ += ']';
   }
 
@@ -130,7 +136,8 @@ class ArgsWriter {
 std::string redact(std::string_view text) {
   std::string current(text);
   std::string next;
-  for (int round = 0; round < kRounds && redact_once(current, next) && next != current; ++round) std::swap(current, next);
+  for (int round = 0; round < kRounds && redact_once(current, next) && next != current; ++round)
+    std::swap(current, next);
   return current;
 }
 
@@ -138,7 +145,8 @@ std::string redact_for_audit(std::string_view value) {
   const std::string_view window = utf8_prefix(value, limits::kAuditValueChars + limits::kAuditScanBytes);
   std::string text = redact(window);
   const std::size_t shown = bytes_of_chars(text, limits::kAuditValueChars);
-  const std::size_t missing = count_chars(std::string_view(text).substr(shown)) + count_chars(value.substr(window.size()));
+  const std::size_t missing =
+      count_chars(std::string_view(text).substr(shown)) + count_chars(value.substr(window.size()));
   if (missing == 0) return text;
   text.resize(shown);
   return text + fmt::format("...(+{})", missing);

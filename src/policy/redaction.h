@@ -1,7 +1,8 @@
 // Redaction: what is written down about a call never holds a secret.
 //
-// Text keeps its structure (`password=[REDACTED]`, `://user:[REDACTED]@host`), bare tokens vanish whole. Redacting twice gives
-// the same text. The shapes are in secret_shapes.h; docs/formats/audit_log.md lists the categories.
+// Text keeps its structure (`password=[REDACTED]`, `://user:[REDACTED]@host`), bare tokens vanish whole.
+// Redacting twice gives the same text. The shapes are in secret_shapes.h; docs/formats/audit_log.md lists the
+// categories.
 #pragma once
 
 #include <string>
@@ -16,12 +17,12 @@ inline constexpr std::string_view kRedacted = "[REDACTED]";
 /// Every secret in the text becomes the placeholder.
 std::string redact(std::string_view text);
 
-/// For one value of an audit line: scrubs the first 500 characters and 16 KiB beyond, then cuts to 500 characters
-/// and says how many are missing: "...(+1234)".
+/// For one value of an audit line: scrubs the first 500 characters and 16 KiB beyond, then cuts to 500
+/// characters and says how many are missing: "...(+1234)".
 std::string redact_for_audit(std::string_view value);
 
-/// Appends the value as compact JSON with sorted keys: strings and keys scrubbed and cut, values under a secret's
-/// name replaced. Past kAuditArgsBytes the rest is left out, and counted.
+/// Appends the value as compact JSON with sorted keys: strings and keys scrubbed and cut, values under a
+/// secret's name replaced. Past kAuditArgsBytes the rest is left out, and counted.
 void append_redacted_json(std::string& out, const json::value& value);
 
 }  // namespace relay::policy

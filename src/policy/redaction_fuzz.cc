@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!relay::is_valid_utf8(text)) return 0;
   if (!relay::is_valid_utf8(once)) std::abort();
   std::string json;
-  relay::policy::append_redacted_json(json, relay::json::value(boost::json::string_view(text.data(), text.size())));
+  relay::policy::append_redacted_json(json,
+                                      relay::json::value(boost::json::string_view(text.data(), text.size())));
   if (!relay::json::parse(json)) std::abort();
   if (const auto value = relay::json::parse(text)) {
     json.clear();

@@ -21,7 +21,8 @@ TEST(Redaction, KeepsTheStructureAroundASecret) {
       {"Proxy-Authorization: Digest a=1, response=99 && ls", "Proxy-Authorization: [REDACTED] && ls"},
       {"authorization: AWS4 Credential=A, Signature=ff | tee log", "authorization: [REDACTED] | tee log"},
       {"send bearer  tok/en+1= now", "send bearer  [REDACTED] now"},
-      {"api_key=abc api-key: def apikey=\"g h\"", "api_key=[REDACTED] api-key: [REDACTED] apikey=\"[REDACTED]\""},
+      {"api_key=abc api-key: def apikey=\"g h\"",
+       "api_key=[REDACTED] api-key: [REDACTED] apikey=\"[REDACTED]\""},
       {"DB_PASSWORD=hunter2 make", "DB_PASSWORD=[REDACTED] make"},
       {R"({"password" : "two words", "user":"u"})", R"({"password" : "[REDACTED]", "user":"u"})"},
       {R"("{\"password\": \"hunter2\", \"a\": 1}")", R"("{\"password\": \"[REDACTED]\", \"a\": 1}")"},
@@ -40,9 +41,11 @@ TEST(Redaction, KeepsTheStructureAroundASecret) {
       {"tool --password \"never closed\nnext", "tool --password [REDACTED]\nnext"},
       {"tool --credential -dashed x", "tool --credential [REDACTED] x"},
       {"tool --password --host h", "tool --password --host h"},
-      {"ConvertTo-SecureString -String 'p w' -AsPlainText", "ConvertTo-SecureString -String [REDACTED] -AsPlainText"},
+      {"ConvertTo-SecureString -String 'p w' -AsPlainText",
+       "ConvertTo-SecureString -String [REDACTED] -AsPlainText"},
       {"convertto-securestring hunter2 -Force", "convertto-securestring [REDACTED] -Force"},
-      {"ConvertTo-SecureString -AsPlainText -Force \"pw\"", "ConvertTo-SecureString -AsPlainText -Force [REDACTED]"},
+      {"ConvertTo-SecureString -AsPlainText -Force \"pw\"",
+       "ConvertTo-SecureString -AsPlainText -Force [REDACTED]"},
       {"git clone https://me:s3cret@git.example/x", "git clone https://me:[REDACTED]@git.example/x"},
       {"redis://:pw@h:6379/0", "redis://:[REDACTED]@h:6379/0"},
       {"postgres://u:p@ss@h/db", "postgres://u:[REDACTED]@h/db"},
@@ -58,12 +61,31 @@ TEST(Redaction, KeepsTheStructureAroundASecret) {
 std::vector<std::string> bare_secrets() {
   const std::string body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
   return {
-      "ghp_" + body, "gho_" + body, "ghu_" + body, "ghs_" + body, "ghr_" + body, "github_pat_" + body + "_x",
-      "sk-" + body, "sk-proj-" + body + "-_z", "sk-svcacct-" + body, "sk-admin-" + body, "sk-ant-api03-" + body + "-AA",
-      "hf_" + body, "AKIA" + std::string("ABCDEFGHIJ234567"), "xoxb-1234567890-" + body, "xoxp-" + body,
-      "https://hooks.slack.com/services/T000/B000/" + body, "AIza" + body, "ya29." + body + ".tail-x",
-      "sk_live_" + body, "rk_test_" + body, "glpat-" + body, "npm_" + body, "pypi-AgEIcHlwaS5vcmc" + body,
-      "eyJhbGciOiJIUzI1NiJ9AA.eyJzdWIiOiIxIn0." + body, "eyJhbGciOiJIUzI1NiJ9AA.eyJzdWIiOiIxIn0",
+      "ghp_" + body,
+      "gho_" + body,
+      "ghu_" + body,
+      "ghs_" + body,
+      "ghr_" + body,
+      "github_pat_" + body + "_x",
+      "sk-" + body,
+      "sk-proj-" + body + "-_z",
+      "sk-svcacct-" + body,
+      "sk-admin-" + body,
+      "sk-ant-api03-" + body + "-AA",
+      "hf_" + body,
+      "AKIA" + std::string("ABCDEFGHIJ234567"),
+      "xoxb-1234567890-" + body,
+      "xoxp-" + body,
+      "https://hooks.slack.com/services/T000/B000/" + body,
+      "AIza" + body,
+      "ya29." + body + ".tail-x",
+      "sk_live_" + body,
+      "rk_test_" + body,
+      "glpat-" + body,
+      "npm_" + body,
+      "pypi-AgEIcHlwaS5vcmc" + body,
+      "eyJhbGciOiJIUzI1NiJ9AA.eyJzdWIiOiIxIn0." + body,
+      "eyJhbGciOiJIUzI1NiJ9AA.eyJzdWIiOiIxIn0",
       "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
       "-----BEGIN PRIVATE KEY-----\\nMIIE\\nabc\\n-----END PRIVATE KEY-----",
       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nnever ended",
@@ -72,7 +94,8 @@ std::vector<std::string> bare_secrets() {
 
 TEST(Redaction, BareSecretsVanishWhereverTheyStand) {
   for (const std::string& secret : bare_secrets()) {
-    for (const std::string& text : {secret, "x " + secret + " y", "\"" + secret + "\"", "(" + secret + ")", "k=" + secret + ";", "\\n" + secret}) {
+    for (const std::string& text : {secret, "x " + secret + " y", "\"" + secret + "\"", "(" + secret + ")",
+                                    "k=" + secret + ";", "\\n" + secret}) {
       const std::string redacted = redact(text);
       EXPECT_EQ(redacted.find(secret), std::string::npos) << text;
       EXPECT_EQ(redacted.find(secret.substr(secret.size() - 8)), std::string::npos) << redacted;
@@ -82,24 +105,50 @@ TEST(Redaction, BareSecretsVanishWhereverTheyStand) {
 }
 
 TEST(Redaction, OrdinaryTextIsLeftAlone) {
-  for (const std::string text : {"ls -la /tmp", "task-manager-of-things-that-are-long", "max_tokens: 500", "design=sign sig=short",
-                                 "the key insight: none", "git commit -m 'x'", "AKIAshort", "https://example.com/a:b@c", "a.b.eyes.eye", "",
-                                 "std::string value = f(x);", "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"})
+  for (const std::string text :
+       {"ls -la /tmp", "task-manager-of-things-that-are-long", "max_tokens: 500", "design=sign sig=short",
+        "the key insight: none", "git commit -m 'x'", "AKIAshort", "https://example.com/a:b@c",
+        "a.b.eyes.eye", "", "std::string value = f(x);",
+        "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"})
     EXPECT_EQ(redact(text), text);
 }
 
 TEST(Redaction, DoingItTwiceChangesNothing) {
   std::vector<std::string> texts = bare_secrets();
-  texts.insert(texts.end(), {"a://https://hooks.slack.com/services/T1/B1/abc:pw@host", "://a:AccountKey=x/y;@h", "password=mysql -psecret",
-                             "bearer bearer bearer x", "token=token=token", "--token --token x", "Authorization: \"x\" | y"});
+  texts.insert(texts.end(), {"a://https://hooks.slack.com/services/T1/B1/abc:pw@host",
+                             "://a:AccountKey=x/y;@h", "password=mysql -psecret", "bearer bearer bearer x",
+                             "token=token=token", "--token --token x", "Authorization: \"x\" | y"});
   for (const std::string& text : texts) EXPECT_EQ(redact(redact(text)), redact(text)) << text;
 }
 
-// Each of these makes a backtracking matcher quadratic. Quadratic at 2 MB would be many minutes, so finishing is the proof.
+// Each of these makes a backtracking matcher quadratic. Quadratic at 2 MB would be many minutes, so finishing
+// is the proof.
 TEST(Redaction, IsLinearOnTextMadeToHurt) {
-  const std::string_view units[] = {"-", "ey-", "eyA.", "-----BEGIN RSA PRIVATE KEY-----", "authorization: a && ", "password=\"", "--password \"",
-                                    "accountkey=x ", "://a:", "bearer ", "token=  ", "\\\"", "=", ": ", "xoxb-", "sk-", "-p", "mysql -p1 ", "?sig=a", ".ey",
-                                    "authorization:'", "AIza", "ConvertTo-SecureString -a ", "password:\\\"\\", "-----BEGIN PRIVATE KEY-----\n-----END "};
+  const std::string_view units[] = {"-",
+                                    "ey-",
+                                    "eyA.",
+                                    "-----BEGIN RSA PRIVATE KEY-----",
+                                    "authorization: a && ",
+                                    "password=\"",
+                                    "--password \"",
+                                    "accountkey=x ",
+                                    "://a:",
+                                    "bearer ",
+                                    "token=  ",
+                                    "\\\"",
+                                    "=",
+                                    ": ",
+                                    "xoxb-",
+                                    "sk-",
+                                    "-p",
+                                    "mysql -p1 ",
+                                    "?sig=a",
+                                    ".ey",
+                                    "authorization:'",
+                                    "AIza",
+                                    "ConvertTo-SecureString -a ",
+                                    "password:\\\"\\",
+                                    "-----BEGIN PRIVATE KEY-----\n-----END "};
   for (const std::string_view unit : units) {
     std::string text;
     while (text.size() < 512 * limits::kKiB) text += unit;
@@ -126,12 +175,17 @@ std::string redacted_json(std::string_view text) {
 }
 
 TEST(Redaction, NestedArgumentsAreSortedAndScrubbedKeysToo) {
-  EXPECT_EQ(redacted_json(R"({"b":[{"token":"x","a":"password=1"}],"a":1.5,"Password":{"x":1},"c":null,"secret":null,"pwd":7})"),
-            R"({"Password":"[REDACTED]","a":1.5,"b":[{"a":"password=[REDACTED]","token":"[REDACTED]"}],"c":null,"pwd":"[REDACTED]","secret":null})");
-  EXPECT_EQ(redacted_json(R"({"z":1,"password=hunter2":2,"password=hunter3":3})"), R"({"password=[REDACTED]":2,"password=[REDACTED]#1":3,"z":1})");
+  EXPECT_EQ(
+      redacted_json(
+          R"({"b":[{"token":"x","a":"password=1"}],"a":1.5,"Password":{"x":1},"c":null,"secret":null,"pwd":7})"),
+      R"({"Password":"[REDACTED]","a":1.5,"b":[{"a":"password=[REDACTED]","token":"[REDACTED]"}],"c":null,"pwd":"[REDACTED]","secret":null})");
+  EXPECT_EQ(redacted_json(R"({"z":1,"password=hunter2":2,"password=hunter3":3})"),
+            R"({"password=[REDACTED]":2,"password=[REDACTED]#1":3,"z":1})");
   EXPECT_EQ(redacted_json(R"("a\"\\\u0001\n\u007fé")"), "\"a\\\"\\\\\\u0001\\n\x7f\xc3\xa9\"");
-  EXPECT_EQ(redacted_json(R"({"env":{"GITHUB_TOKEN":"abc","x-api-key":"d","Authorization":"Basic z","Cookie":"s=1"}})"),
-            R"({"env":{"Authorization":"[REDACTED]","Cookie":"[REDACTED]","GITHUB_TOKEN":"[REDACTED]","x-api-key":"[REDACTED]"}})");
+  EXPECT_EQ(
+      redacted_json(
+          R"({"env":{"GITHUB_TOKEN":"abc","x-api-key":"d","Authorization":"Basic z","Cookie":"s=1"}})"),
+      R"({"env":{"Authorization":"[REDACTED]","Cookie":"[REDACTED]","GITHUB_TOKEN":"[REDACTED]","x-api-key":"[REDACTED]"}})");
 }
 
 TEST(Redaction, HugeArgumentsAreCutAndStaySorted) {

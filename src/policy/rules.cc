@@ -35,7 +35,9 @@ Rule read_rule(const json::object& block, const std::string& path, std::vector<P
   constexpr std::array<std::string_view, 5> kKnown{"tool", "client", "effect", "tier", "reason"};
   BlockReader reader(block, path, problems);
   reader.expect_only(kKnown);
-  Rule rule{.tool = text_of(block, "tool", reader), .client = text_of(block, "client", reader), .reason = text_of(block, "reason", reader)};
+  Rule rule{.tool = text_of(block, "tool", reader),
+            .client = text_of(block, "client", reader),
+            .reason = text_of(block, "reason", reader)};
   const std::string effect = text_of(block, "effect", reader);
   if (const auto found = find_effect(effect)) {
     rule.effect = *found;
@@ -46,7 +48,8 @@ Rule read_rule(const json::object& block, const std::string& path, std::vector<P
   return rule;
 }
 
-void read_rule_list(const json::value& list, const std::string& path, Rules& rules, std::vector<Problem>& problems) {
+void read_rule_list(const json::value& list, const std::string& path, Rules& rules,
+                    std::vector<Problem>& problems) {
   if (!list.is_array()) {
     problems.push_back({path, "must be an array of rules"});
     return;
@@ -63,12 +66,9 @@ void read_rule_list(const json::value& list, const std::string& path, Rules& rul
 
 std::string_view name(Mode mode) {
   switch (mode) {
-    case Mode::open:
-      return "open";
-    case Mode::guarded:
-      return "guarded";
-    case Mode::readonly:
-      return "readonly";
+    case Mode::open: return "open";
+    case Mode::guarded: return "guarded";
+    case Mode::readonly: return "readonly";
   }
   return "";
 }

@@ -5,7 +5,8 @@
 //     "deny": ["^shell_\\w+ .*\\bcurl\\b"],     RE2, searched in "<tool> <policy_text>"; wins always
 //     "allow": ["^ssh_upload "],                RE2, what guarded mode lets through at tier 2 and above
 //     "confirmTier3": true, "confirmTtlSeconds": 120,
-//     "rules": [{"tool": "ssh_*", "client": "ci-*", "effect": "deny", "tier": 2, "reason": "CI does not reach hosts"}]
+//     "rules": [{"tool": "ssh_*", "client": "ci-*", "effect": "deny", "tier": 2, "reason": "CI does not reach
+//     hosts"}]
 //   }
 #pragma once
 
@@ -48,7 +49,8 @@ struct Rules {
   std::chrono::seconds confirm_ttl{120};
 };
 
-/// A problem in the configuration: where it is and what to do about it. All of them are reported, not the first.
+/// A problem in the configuration: where it is and what to do about it. All of them are reported, not the
+/// first.
 struct Problem {
   std::string path;  // "policy.rules[2].effect"
   std::string message;

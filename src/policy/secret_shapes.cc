@@ -15,7 +15,16 @@ constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::size_t kPemBytes = 8192;  // a real private key block is shorter
 
 // Byte classes as bits of one table.
-enum Class : std::uint8_t { space = 1, alnum = 2, token = 4, quote = 8, line_break = 16, trigger = 32, userinfo = 64, pem = 128 };
+enum Class : std::uint8_t {
+  space = 1,
+  alnum = 2,
+  token = 4,
+  quote = 8,
+  line_break = 16,
+  trigger = 32,
+  userinfo = 64,
+  pem = 128
+};
 
 constexpr std::array<std::uint8_t, 256> make_table() {
   std::array<std::uint8_t, 256> table{};
@@ -33,7 +42,8 @@ constexpr std::array<std::uint8_t, 256> make_table() {
   add("\"'", quote);
   add("+/=\\:,", pem);
   add(":=-_.AbB", trigger);
-  for (const char c : std::string_view(" \t\r\n\f\v/?#\"'`<>\\")) table[static_cast<unsigned char>(c)] &= static_cast<std::uint8_t>(~userinfo);
+  for (const char c : std::string_view(" \t\r\n\f\v/?#\"'`<>\\"))
+    table[static_cast<unsigned char>(c)] &= static_cast<std::uint8_t>(~userinfo);
   return table;
 }
 constexpr std::array<std::uint8_t, 256> kTable = make_table();
@@ -70,18 +80,20 @@ bool has_ignoring_case(std::string_view text, std::size_t at, std::string_view l
   return true;
 }
 bool ends_with_ignoring_case(std::string_view text, std::string_view lower_word) {
-  return text.size() >= lower_word.size() && has_ignoring_case(text, text.size() - lower_word.size(), lower_word);
+  return text.size() >= lower_word.size() &&
+         has_ignoring_case(text, text.size() - lower_word.size(), lower_word);
 }
 
-// A letter before a prefix normally means that it is part of a longer word ("task-..."), unless it belongs to an
-// escape such as \n in text that was quoted once more.
+// A letter before a prefix normally means that it is part of a longer word ("task-..."), unless it belongs to
+// an escape such as \n in text that was quoted once more.
 bool at_boundary(std::string_view text, std::size_t begin) {
   if (begin == 0 || !is_word(text[begin - 1])) return true;
   return begin >= 2 && text[begin - 2] == '\\';
 }
 
-// The end of a quoted value that begins after the opening quote; an unterminated one ends with its line. An opening
-// quote is never itself escaped, so a later one ends the search of an earlier one: no stretch is searched twice.
+// The end of a quoted value that begins after the opening quote; an unterminated one ends with its line. An
+// opening quote is never itself escaped, so a later one ends the search of an earlier one: no stretch is
+// searched twice.
 std::size_t quoted_end(std::string_view text, std::size_t from, char closing) {
   for (std::size_t i = from; i < text.size(); ++i) {
     if (text[i] == '\\') {
@@ -98,14 +110,18 @@ std::optional<SecretSpan> span(std::size_t begin, std::size_t end) {
   return SecretSpan{begin, end};
 }
 
-// Names that stand before `=` or `:`. Matched at the end of what precedes the separator: DB_PASSWORD is a password too.
-constexpr std::array<std::string_view, 12> kNames{"password", "passwd",     "pwd",        "passphrase", "secret",  "token",
-                                                  "apikey",   "api_key",    "api-key",    "credential", "credentials", "access_key"};
-constexpr std::array<std::string_view, 6> kAzureNames{"accountkey", "sharedaccesskey", "access-key", "accesskey", "private_key", "private-key"};
+// Names that stand before `=` or `:`. Matched at the end of what precedes the separator: DB_PASSWORD is a
+// password too.
+constexpr std::array<std::string_view, 12> kNames{"password", "passwd",     "pwd",         "passphrase",
+                                                  "secret",   "token",      "apikey",      "api_key",
+                                                  "api-key",  "credential", "credentials", "access_key"};
+constexpr std::array<std::string_view, 6> kAzureNames{"accountkey", "sharedaccesskey", "access-key",
+                                                      "accesskey",  "private_key",     "private-key"};
 constexpr std::array<std::string_view, 3> kNamesOfMembers{"authorization", "cookie", "privatekey"};
 
 bool ends_with_any(std::string_view text, std::span<const std::string_view> names) {
-  return std::ranges::any_of(names, [&](std::string_view name) { return ends_with_ignoring_case(text, name); });
+  return std::ranges::any_of(names,
+                             [&](std::string_view name) { return ends_with_ignoring_case(text, name); });
 }
 
 // Most separators follow words that cannot end a name: one look at the last letter settles it.
@@ -147,40 +163,67 @@ std::optional<SecretSpan> named_value(std::string_view text, const Opening& open
   return span(opening.value, quoted_end(text, opening.value, opening.quote));
 }
 
-std::optional<SecretSpan> body(std::string_view text, std::size_t begin, std::size_t from, std::size_t end, std::size_t at_least) {
+std::optional<SecretSpan> body(std::string_view text, std::size_t begin, std::size_t from, std::size_t end,
+                               std::size_t at_least) {
   if (end > text.size() || end - from < at_least) return std::nullopt;
   return SecretSpan{begin, end};
 }
 
 struct Prefix {
-  std::string_view text;     // ends with the trigger byte
+  std::string_view text;  // ends with the trigger byte
   std::uint8_t body_class;
   std::size_t at_least;
   bool needs_boundary = false;
 };
 
 constexpr std::array<Prefix, 17> kUnderscorePrefixes{{
-    {"ghp_", alnum, 20}, {"gho_", alnum, 20}, {"ghu_", alnum, 20}, {"ghs_", alnum, 20}, {"ghr_", alnum, 20},
-    {"github_pat_", token, 10}, {"gith_pat_", token, 10}, {"hf_", alnum, 34}, {"npm_", alnum, 36},
-    {"sk_live_", alnum, 10}, {"sk_test_", alnum, 10}, {"sk_prod_", alnum, 10},
-    {"rk_live_", alnum, 10}, {"rk_test_", alnum, 10}, {"rk_prod_", alnum, 10}, {"whsec_", alnum, 20}, {"glpat_", token, 20},
+    {"ghp_", alnum, 20},
+    {"gho_", alnum, 20},
+    {"ghu_", alnum, 20},
+    {"ghs_", alnum, 20},
+    {"ghr_", alnum, 20},
+    {"github_pat_", token, 10},
+    {"gith_pat_", token, 10},
+    {"hf_", alnum, 34},
+    {"npm_", alnum, 36},
+    {"sk_live_", alnum, 10},
+    {"sk_test_", alnum, 10},
+    {"sk_prod_", alnum, 10},
+    {"rk_live_", alnum, 10},
+    {"rk_test_", alnum, 10},
+    {"rk_prod_", alnum, 10},
+    {"whsec_", alnum, 20},
+    {"glpat_", token, 20},
 }};
 constexpr std::array<Prefix, 14> kDashPrefixes{{
-    {"sk-ant-", token, 20}, {"sk-proj-", token, 16}, {"sk-svcacct-", token, 16}, {"sk-admin-", token, 16},
-    {"sk-", alnum, 16, true}, {"glpat-", token, 20}, {"pypi-", token, 24},
-    {"xoxb-", token, 10}, {"xoxa-", token, 10}, {"xoxp-", token, 10}, {"xoxr-", token, 10}, {"xoxs-", token, 10},
-    {"xoxe-", token, 10}, {"xapp-", token, 20},
+    {"sk-ant-", token, 20},
+    {"sk-proj-", token, 16},
+    {"sk-svcacct-", token, 16},
+    {"sk-admin-", token, 16},
+    {"sk-", alnum, 16, true},
+    {"glpat-", token, 20},
+    {"pypi-", token, 24},
+    {"xoxb-", token, 10},
+    {"xoxa-", token, 10},
+    {"xoxp-", token, 10},
+    {"xoxr-", token, 10},
+    {"xoxs-", token, 10},
+    {"xoxe-", token, 10},
+    {"xapp-", token, 20},
 }};
 
-std::optional<SecretSpan> match_prefix(std::string_view text, std::size_t at, std::span<const Prefix> prefixes) {
+std::optional<SecretSpan> match_prefix(std::string_view text, std::size_t at,
+                                       std::span<const Prefix> prefixes) {
   const std::string_view before = text.substr(0, at + 1);
   for (const Prefix& prefix : prefixes) {
     if (!before.ends_with(prefix.text)) continue;
     const std::size_t begin = before.size() - prefix.text.size();
     if (prefix.needs_boundary && !at_boundary(text, begin)) continue;
     if (prefix.text == "pypi-" && !has_at(text, at + 1, "AgE")) continue;
-    // The body of a token may hold dashes, so a longer prefix further on ("sk-" of "sk-ant-") is found by its own dash.
-    if (auto found = body(text, begin, at + 1, run_end(text, at + 1, prefix.body_class), prefix.at_least)) return found;
+    // The body of a token may hold dashes, so a longer prefix further on ("sk-" of "sk-ant-") is found by its
+    // own dash.
+    if (auto found = body(text, begin, at + 1, run_end(text, at + 1, prefix.body_class), prefix.at_least))
+      return found;
   }
   return std::nullopt;
 }
@@ -191,7 +234,8 @@ std::optional<SecretSpan> match_dot(std::string_view text, std::size_t at) {
     while (end < text.size() && (is(text[end], token) || text[end] == '.')) ++end;
     return body(text, at - 4, at + 1, end, 20);
   }
-  // A JSON Web Token: header and payload both begin with `{"`, which is "ey" in base64. Runs before two dots do not overlap.
+  // A JSON Web Token: header and payload both begin with `{"`, which is "ey" in base64. Runs before two dots
+  // do not overlap.
   if (!has_at(text, at + 1, "ey")) return std::nullopt;
   std::size_t run = at;
   while (run > 0 && is(text[run - 1], token)) --run;
@@ -218,7 +262,8 @@ std::optional<SecretSpan> match_bearer(std::string_view text, std::size_t at) {
   const std::size_t value = run_end(text, at + 6, space);
   if (value == at + 6) return std::nullopt;
   std::size_t end = value;
-  while (end < text.size() && (is(text[end], token) || std::string_view(".~+/=").find(text[end]) != kNone)) ++end;
+  while (end < text.size() && (is(text[end], token) || std::string_view(".~+/=").find(text[end]) != kNone))
+    ++end;
   return span(value, end);
 }
 
@@ -239,14 +284,16 @@ std::optional<SecretSpan> argument_value(std::string_view text, std::size_t valu
     return span(value, end < text.size() && text[end] == text[value] ? end + 1 : end);
   }
   std::size_t end = value;
-  while (end < text.size() && !is(text[end], space)) end += text[end] == '\\' && end + 1 < text.size() ? 2 : 1;
+  while (end < text.size() && !is(text[end], space))
+    end += text[end] == '\\' && end + 1 < text.size() ? 2 : 1;
   return span(value, end);
 }
 
 // ConvertTo-SecureString [-AsPlainText] [-Force] [-String] "value": `at` is the dash in the middle.
 std::optional<SecretSpan> match_secure_string(std::string_view text, std::size_t at) {
   constexpr std::string_view kTail = "-securestring";
-  if (!has_ignoring_case(text, at, kTail) || !ends_with_ignoring_case(text.substr(0, at), "convertto")) return std::nullopt;
+  if (!has_ignoring_case(text, at, kTail) || !ends_with_ignoring_case(text.substr(0, at), "convertto"))
+    return std::nullopt;
   std::size_t value = run_end(text, at + kTail.size(), space);
   for (int flags = 0; flags < 4 && value < text.size() && text[value] == '-'; ++flags)
     value = run_end(text, run_end_except(text, value, space), space);
@@ -276,18 +323,12 @@ std::optional<SecretSpan> SecretScanner::match_at(std::size_t at) {
         return match_url_password(at);
       }
       return match_separator(at);
-    case '=':
-      return match_separator(at);
-    case '-':
-      return match_dash(at);
-    case '_':
-      return match_prefix(text_, at, kUnderscorePrefixes);
-    case '.':
-      return match_dot(text_, at);
-    case 'A':
-      return match_capital_a(text_, at);
-    default:
-      return match_bearer(text_, at);
+    case '=': return match_separator(at);
+    case '-': return match_dash(at);
+    case '_': return match_prefix(text_, at, kUnderscorePrefixes);
+    case '.': return match_dot(text_, at);
+    case 'A': return match_capital_a(text_, at);
+    default: return match_bearer(text_, at);
   }
 }
 
@@ -295,7 +336,8 @@ std::optional<SecretSpan> SecretScanner::match_at(std::size_t at) {
 std::optional<SecretSpan> SecretScanner::match_separator(std::size_t at) {
   const std::string_view name = text_.substr(0, skip_quotes_back(text_, skip_spaces_back(text_, at)));
   if (name.empty() || !may_end_name(name.back())) return std::nullopt;
-  if (ends_with_ignoring_case(name, "authorization")) return match_authorization(skip_opening(text_, at + 1).value);
+  if (ends_with_ignoring_case(name, "authorization"))
+    return match_authorization(skip_opening(text_, at + 1).value);
   if (ends_with_any(name, kNames)) return named_value(text_, skip_opening(text_, at + 1));
   if (ends_with_any(name, kAzureNames)) {
     const Opening opening = skip_opening(text_, at + 1);
@@ -307,16 +349,18 @@ std::optional<SecretSpan> SecretScanner::match_separator(std::size_t at) {
   if (text_[at] != '=' || at < 4 || !ends_with_ignoring_case(name, "sig")) return std::nullopt;
   if (text_[at - 4] != '?' && text_[at - 4] != '&') return std::nullopt;
   std::size_t end = at + 1;
-  while (end < text_.size() && (is(text_[end], token) || std::string_view("%/+=").find(text_[end]) != kNone)) ++end;
+  while (end < text_.size() && (is(text_[end], token) || std::string_view("%/+=").find(text_[end]) != kNone))
+    ++end;
   return body(text_, at + 1, at + 1, end, 20);
 }
 
-// A header's value goes on over blanks and commas (the signature of AWS and Digest schemes comes last): to the
-// closing quote, else to a shell operator or the end of the line. The run to that end is remembered: several headers
-// on one line would otherwise each measure it again.
+// A header's value goes on over blanks and commas (the signature of AWS and Digest schemes comes last): to
+// the closing quote, else to a shell operator or the end of the line. The run to that end is remembered:
+// several headers on one line would otherwise each measure it again.
 std::optional<SecretSpan> SecretScanner::match_authorization(std::size_t value) {
   if (value >= line_run_end_) line_run_end_ = run_end_except(text_, value, quote | line_break);
-  if (line_run_end_ < text_.size() && is(text_[line_run_end_], quote)) return span(value, skip_quotes_back(text_, line_run_end_));
+  if (line_run_end_ < text_.size() && is(text_[line_run_end_], quote))
+    return span(value, skip_quotes_back(text_, line_run_end_));
   std::size_t end = line_run_end_;
   for (std::size_t i = value; i + 2 < end; ++i) {
     if (text_[i] != ' ' || (text_[i + 1] != '|' && text_[i + 1] != '&')) continue;
@@ -349,10 +393,12 @@ std::optional<SecretSpan> SecretScanner::match_cli_flag(std::size_t at) const {
   // Cut off: a long row of dashes must not be measured again from each of them.
   const std::size_t name_end = run_end(text_.substr(0, name_begin + 16), name_begin, token);
   const std::string_view name = text_.substr(name_begin, name_end - name_begin);
-  const bool known = std::ranges::any_of(kNames, [&](std::string_view word) { return equal_ignoring_case(name, word); });
+  const bool known =
+      std::ranges::any_of(kNames, [&](std::string_view word) { return equal_ignoring_case(name, word); });
   if (!known) return std::nullopt;
   std::size_t value = name_end;
-  while (value < text_.size() && (text_[value] == '=' || text_[value] == ' ' || text_[value] == '\t')) ++value;
+  while (value < text_.size() && (text_[value] == '=' || text_[value] == ' ' || text_[value] == '\t'))
+    ++value;
   if (value == name_end) return std::nullopt;
   return argument_value(text_, value);
 }
@@ -368,28 +414,31 @@ std::optional<SecretSpan> SecretScanner::match_mysql_password(std::size_t at) {
 bool SecretScanner::mentions_mysql() {
   if (mysql_ == Mysql::unknown) {
     const std::string lowered = to_lower_ascii(text_);
-    const bool present = lowered.find("mysql") != kNone || lowered.find("mariadb") != kNone || lowered.find("mycli") != kNone;
+    const bool present =
+        lowered.find("mysql") != kNone || lowered.find("mariadb") != kNone || lowered.find("mycli") != kNone;
     mysql_ = present ? Mysql::present : Mysql::absent;
   }
   return mysql_ == Mysql::present;
 }
 
-// An END that is too far away, or missing because the text was cut, leaves the key without a frame: then whatever
-// looks like its body goes. The next END is searched once for all BEGINs before it.
+// An END that is too far away, or missing because the text was cut, leaves the key without a frame: then
+// whatever looks like its body goes. The next END is searched once for all BEGINs before it.
 std::optional<SecretSpan> SecretScanner::match_private_key(std::size_t at) {
   const std::size_t title = at + 11;
   const std::size_t title_end = text_.substr(0, title + 64).find("PRIVATE KEY-----", title);
   if (title_end == kNone || text_.substr(title, title_end - title).find('-') != kNone) return std::nullopt;
   const std::size_t key = title_end + 16;
   if (pem_end_ < key) pem_end_ = text_.find("-----END ", key);
-  const std::size_t closing = pem_end_ == kNone ? kNone : text_.substr(0, pem_end_ + 80).find("PRIVATE KEY-----", pem_end_);
+  const std::size_t closing =
+      pem_end_ == kNone ? kNone : text_.substr(0, pem_end_ + 80).find("PRIVATE KEY-----", pem_end_);
   if (closing != kNone && closing - key <= kPemBytes) return SecretSpan{at, closing + 16};
   return SecretSpan{at, std::min(run_end(text_, key, pem), key + kPemBytes)};
 }
 
 bool is_secret_name(std::string_view name) {
   if (name.empty() || !may_end_name(name.back())) return false;
-  return ends_with_any(name, kNames) || ends_with_any(name, kAzureNames) || ends_with_any(name, kNamesOfMembers);
+  return ends_with_any(name, kNames) || ends_with_any(name, kAzureNames) ||
+         ends_with_any(name, kNamesOfMembers);
 }
 
 }  // namespace relay::policy

@@ -50,8 +50,9 @@ std::string write_params(const ElicitUrl& page, Revision revision) {
 std::string write_params(const SampleRequest& request, Revision revision) {
   std::string out;
   ObjectWriter writer(out);
-  writer.array("messages", request.messages,
-               [&](std::string& to, const SampleMessage& message) { append_sample_message(to, message, revision); });
+  writer.array("messages", request.messages, [&](std::string& to, const SampleMessage& message) {
+    append_sample_message(to, message, revision);
+  });
   writer.text_if("systemPrompt", request.system_prompt);
   writer.number("maxTokens", request.max_tokens);
   if (request.temperature) writer.number("temperature", *request.temperature);
@@ -59,8 +60,10 @@ std::string write_params(const SampleRequest& request, Revision revision) {
   writer.text_if("includeContext", request.include_context);
   writer.object_if("modelPreferences", request.model_preferences);
   if (!request.tools.empty())
-    writer.array("tools", request.tools, [&](std::string& to, const Tool& tool) { append_json(to, tool, revision); });
-  if (!request.tool_choice.empty()) writer.raw("toolChoice", R"({"mode":)" + json::quote(request.tool_choice) + "}");
+    writer.array("tools", request.tools,
+                 [&](std::string& to, const Tool& tool) { append_json(to, tool, revision); });
+  if (!request.tool_choice.empty())
+    writer.raw("toolChoice", R"({"mode":)" + json::quote(request.tool_choice) + "}");
   writer.object_if("metadata", request.metadata);
   writer.finish();
   return out;
@@ -139,7 +142,8 @@ Result<InputResponse> parse_roots(const json::object& answer) {
   for (const json::value& root : *roots) {
     const auto uri = root.is_object() ? json::find_string(root.get_object(), "uri") : std::nullopt;
     if (!uri) return fail(invalid("a root is an object with a uri"));
-    result.roots.push_back({std::string(*uri), std::string(json::find_string(root.get_object(), "name").value_or(""))});
+    result.roots.push_back(
+        {std::string(*uri), std::string(json::find_string(root.get_object(), "name").value_or(""))});
   }
   return result;
 }
@@ -155,23 +159,21 @@ std::string SampleResult::text() const {
 
 std::string_view name_of(ElicitAction action) {
   switch (action) {
-    case ElicitAction::accept:
-      return "accept";
-    case ElicitAction::decline:
-      return "decline";
-    case ElicitAction::cancel:
-      return "cancel";
+    case ElicitAction::accept: return "accept";
+    case ElicitAction::decline: return "decline";
+    case ElicitAction::cancel: return "cancel";
   }
   return "cancel";
 }
 
 std::string_view method_of(const InputRequest& request) {
-  return std::visit(Overloaded{[](const ElicitForm&) { return std::string_view("elicitation/create"); },
-                               [](const ElicitUrl&) { return std::string_view("elicitation/create"); },
-                               [](const SampleRequest&) { return std::string_view("sampling/createMessage"); },
-                               [](const RootsRequest&) { return std::string_view("roots/list"); },
-                               [](const RawRequest& raw) { return std::string_view(raw.method); }},
-                    request);
+  return std::visit(
+      Overloaded{[](const ElicitForm&) { return std::string_view("elicitation/create"); },
+                 [](const ElicitUrl&) { return std::string_view("elicitation/create"); },
+                 [](const SampleRequest&) { return std::string_view("sampling/createMessage"); },
+                 [](const RootsRequest&) { return std::string_view("roots/list"); },
+                 [](const RawRequest& raw) { return std::string_view(raw.method); }},
+      request);
 }
 
 std::string params_of(const InputRequest& request, Revision revision) {
@@ -214,20 +216,23 @@ Result<InputResponse> parse_raw(const RawRequest& request, const json::object& a
   Result<InputResponse> checked = fail(invalid(fmt::format("nobody knows how to answer {}", request.method)));
   if (request.method == "roots/list") checked = parse_roots(answer);
   if (request.method == "sampling/createMessage") checked = parse_sample(answer);
-  if (request.method == "elicitation/create") checked = parse_elicit(answer, nullptr);  // the form is its owner's to check
+  if (request.method == "elicitation/create")
+    checked = parse_elicit(answer, nullptr);  // the form is its owner's to check
   if (!checked) return checked;
   return RawResponse{json::value(answer)};
 }
 
 }  // namespace
 
-std::optional<json::object> missing_capability(const InputRequest& request, const ClientCapabilities& client) {
-  return std::visit(Overloaded{[&](const ElicitForm&) { return need_form(client); },
-                               [&](const ElicitUrl&) { return need_url(client); },
-                               [&](const SampleRequest& sample) { return need_sampling(client, !sample.tools.empty()); },
-                               [&](const RootsRequest&) { return need_roots(client); },
-                               [&](const RawRequest& raw) { return need_for(raw, client); }},
-                    request);
+std::optional<json::object> missing_capability(const InputRequest& request,
+                                               const ClientCapabilities& client) {
+  return std::visit(
+      Overloaded{[&](const ElicitForm&) { return need_form(client); },
+                 [&](const ElicitUrl&) { return need_url(client); },
+                 [&](const SampleRequest& sample) { return need_sampling(client, !sample.tools.empty()); },
+                 [&](const RootsRequest&) { return need_roots(client); },
+                 [&](const RawRequest& raw) { return need_for(raw, client); }},
+      request);
 }
 
 RpcError missing_capability_error(json::object required) {

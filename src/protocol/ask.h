@@ -1,6 +1,6 @@
-// What a server may ask of the client's side while a call runs: the user (elicitation), the model (sampling), the
-// file roots. In legacy revisions each is a request of its own; in the modern one they are `inputRequests` of a
-// result. The values are the same.
+// What a server may ask of the client's side while a call runs: the user (elicitation), the model (sampling),
+// the file roots. In legacy revisions each is a request of its own; in the modern one they are
+// `inputRequests` of a result. The values are the same.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,15 @@ struct SampleRequest {
   std::int64_t max_tokens = 1024;
   std::optional<double> temperature;
   std::vector<std::string> stop_sequences;
-  std::string include_context;   // "none", "thisServer", "allServers" or empty
+  std::string include_context;  // "none", "thisServer", "allServers" or empty
   json::object model_preferences;
-  std::vector<Tool> tools;       // needs the capability sampling.tools
-  std::string tool_choice;       // "auto", "required", "none" or empty
+  std::vector<Tool> tools;  // needs the capability sampling.tools
+  std::string tool_choice;  // "auto", "required", "none" or empty
   json::object metadata;
 };
 struct RootsRequest {};
-/// A question from elsewhere, passed on as it was asked: an upstream server's. One of the three methods above.
+/// A question from elsewhere, passed on as it was asked: an upstream server's. One of the three methods
+/// above.
 struct RawRequest {
   std::string method;
   JsonText params;

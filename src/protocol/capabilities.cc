@@ -70,7 +70,8 @@ void append_json(std::string& out, const Implementation& implementation, Revisio
     writer.text_if("description", implementation.description);
     writer.text_if("websiteUrl", implementation.website);
     if (!implementation.icons.empty())
-      writer.array("icons", implementation.icons, [](std::string& to, const Icon& icon) { append_json(to, icon); });
+      writer.array("icons", implementation.icons,
+                   [](std::string& to, const Icon& icon) { append_json(to, icon); });
   }
   writer.finish();
 }

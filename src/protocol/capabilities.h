@@ -30,7 +30,7 @@ struct ClientCapabilities {
   bool sampling_tools = false;
   bool elicitation_form = false;
   bool elicitation_url = false;
-  bool tasks = false;  // the extension of 2026; tasks of 2025-11-25 are asked for by each request
+  bool tasks = false;     // the extension of 2026; tasks of 2025-11-25 are asked for by each request
   json::object declared;  // as sent, for whoever passes it on
 
   [[nodiscard]] bool has_extension(std::string_view name) const;
@@ -45,7 +45,7 @@ struct ServerCapabilities {
   bool logging = true;
   bool list_changes = true;  // of everything served
   bool tasks = false;
-  json::object extensions;    // beyond tasks
+  json::object extensions;  // beyond tasks
   json::object experimental;
 };
 

@@ -30,7 +30,8 @@ void write_resource_members(ObjectWriter& writer, const Resource& resource, Revi
   writer.text_if("mimeType", resource.mime_type);
   if (resource.size) writer.number("size", *resource.size);
   write_annotations(writer, resource.annotations);
-  if (revision >= Revision::v2025_11_25 && !resource.icons.empty()) writer.array("icons", resource.icons, kAppendIcon);
+  if (revision >= Revision::v2025_11_25 && !resource.icons.empty())
+    writer.array("icons", resource.icons, kAppendIcon);
   writer.object_if("_meta", resource.meta);
 }
 
@@ -49,7 +50,8 @@ void write_content(std::string& out, const ImageContent& content, Revision) {
   write_media(out, "image", content.base64, content.mime_type, content.annotations);
 }
 void write_content(std::string& out, const AudioContent& content, Revision revision) {
-  if (revision < Revision::v2025_03_26) return write_text(out, "[audio: " + content.mime_type + "]", content.annotations);
+  if (revision < Revision::v2025_03_26)
+    return write_text(out, "[audio: " + content.mime_type + "]", content.annotations);
   write_media(out, "audio", content.base64, content.mime_type, content.annotations);
 }
 void write_content(std::string& out, const EmbeddedResource& content, Revision) {
@@ -60,7 +62,8 @@ void write_content(std::string& out, const EmbeddedResource& content, Revision) 
   writer.finish();
 }
 void write_content(std::string& out, const ResourceLink& content, Revision revision) {
-  if (revision < Revision::v2025_06_18) return write_text(out, content.resource.uri, content.resource.annotations);
+  if (revision < Revision::v2025_06_18)
+    return write_text(out, content.resource.uri, content.resource.annotations);
   ObjectWriter writer(out);
   writer.text("type", "resource_link");
   write_resource_members(writer, content.resource, revision);

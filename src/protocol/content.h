@@ -46,8 +46,8 @@ struct Resource {
   Annotations annotations;
   std::vector<Icon> icons;
   json::object meta;
-  /// An entry of somebody else's list, passed on byte for byte; the fields above are then only looked at, except for the
-  /// uri, which replaces the one in it.
+  /// An entry of somebody else's list, passed on byte for byte; the fields above are then only looked at,
+  /// except for the uri, which replaces the one in it.
   std::optional<JsonText> raw;
 };
 
@@ -78,7 +78,8 @@ struct RawContent {
   JsonText json;
 };
 
-using Content = std::variant<TextContent, ImageContent, AudioContent, EmbeddedResource, ResourceLink, RawContent>;
+using Content =
+    std::variant<TextContent, ImageContent, AudioContent, EmbeddedResource, ResourceLink, RawContent>;
 
 inline Content text_content(std::string text) {
   return TextContent{std::move(text), {}};

@@ -29,7 +29,8 @@ Result<std::size_t> parse_cursor(std::string_view key, std::string_view list, st
   const auto bytes = find_base64url(cursor);
   if (!bytes || bytes->size() <= kMacBytes || bytes->size() > kMacBytes + 20) return fail(refused);
   const std::string_view digits = std::string_view(*bytes).substr(kMacBytes);
-  if (!equal_in_constant_time(std::string_view(*bytes).substr(0, kMacBytes), mac_of(key, list, digits))) return fail(refused);
+  if (!equal_in_constant_time(std::string_view(*bytes).substr(0, kMacBytes), mac_of(key, list, digits)))
+    return fail(refused);
   std::size_t offset = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), offset);
   if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) return fail(refused);

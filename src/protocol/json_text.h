@@ -1,7 +1,8 @@
 // JsonText: a JSON value kept as the bytes it came in, parsed when somebody looks inside.
 //
-// Schemas pass through Relay untouched: unknown keywords, the order of members and the spelling of numbers survive.
-// Copies share one text. Not for use from several threads at once: the parsed form is made on first use.
+// Schemas pass through Relay untouched: unknown keywords, the order of members and the spelling of numbers
+// survive. Copies share one text. Not for use from several threads at once: the parsed form is made on first
+// use.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,8 @@ class JsonText {
   JsonText();
   /// Refuses what is not valid JSON.
   static Result<JsonText> parse(std::string text);
-  /// Precondition: valid JSON, for literals in the source and for text that was validated as part of a message.
+  /// Precondition: valid JSON, for literals in the source and for text that was validated as part of a
+  /// message.
   static JsonText trusted(std::string text);
   static JsonText from(const json::value& value);
 

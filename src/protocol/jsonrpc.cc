@@ -61,14 +61,16 @@ std::optional<Id> find_id(const json::value& value, std::string_view text) {
 std::expected<Message, Refusal> make_call(std::optional<Id> id, json::object& members, std::string text) {
   const Id answer_to = id.value_or(Id());
   const auto method = json::find_string(members, "method");
-  if (!method || method->empty()) return refuse(answer_to, code::kInvalidRequest, "method must be a non-empty string");
+  if (!method || method->empty())
+    return refuse(answer_to, code::kInvalidRequest, "method must be a non-empty string");
   json::object params;
   if (json::value* given = members.if_contains("params")) {
     if (!given->is_object()) return refuse(answer_to, code::kInvalidRequest, "params must be an object");
     params = std::move(given->get_object());
   }
   if (const json::value* meta = json::find(params, "_meta"); meta && !meta->is_object())
-    return refuse(answer_to, id ? code::kInvalidParams : code::kInvalidRequest, "params._meta must be an object");
+    return refuse(answer_to, id ? code::kInvalidParams : code::kInvalidRequest,
+                  "params._meta must be an object");
   std::string name(*method);
   if (!id) return Notification{std::move(name), std::move(params), std::move(text)};
   return Request{*std::move(id), std::move(name), std::move(params), std::move(text)};
@@ -166,10 +168,12 @@ std::expected<Incoming, Refusal> parse_incoming(std::string text) {
   }
   if (items->empty()) return refuse(Id(), code::kInvalidRequest, "a batch must not be empty");
   if (items->size() > limits::kBatchMessages)
-    return refuse(Id(), code::kInvalidRequest, fmt::format("a batch has at most {} messages", limits::kBatchMessages));
+    return refuse(Id(), code::kInvalidRequest,
+                  fmt::format("a batch has at most {} messages", limits::kBatchMessages));
   incoming.is_batch = true;
   const auto texts = json::split_array(text);
-  for (std::size_t i = 0; i < items->size(); ++i) incoming.messages.push_back(classify((*items)[i], std::string(texts[i])));
+  for (std::size_t i = 0; i < items->size(); ++i)
+    incoming.messages.push_back(classify((*items)[i], std::string(texts[i])));
   return incoming;
 }
 

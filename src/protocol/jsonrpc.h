@@ -1,8 +1,9 @@
 // JSON-RPC 2.0 messages as values.
 //
-// Parsing is strict, because what is parsed here is later judged by policy and may be passed on byte for byte: a
-// message with duplicate keys anywhere, an id that is not a string or an integer, or parameters that are not an
-// object is refused. A request keeps its own text, so that arguments can be forwarded exactly as they were spelled.
+// Parsing is strict, because what is parsed here is later judged by policy and may be passed on byte for
+// byte: a message with duplicate keys anywhere, an id that is not a string or an integer, or parameters that
+// are not an object is refused. A request keeps its own text, so that arguments can be forwarded exactly as
+// they were spelled.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,11 @@ inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternalError = -32603;
 inline constexpr int kSessionNotFound = -32001;
-inline constexpr int kResourceNotFound = -32002;       // legacy revisions only
-inline constexpr int kHeaderMismatch = -32020;         // modern, HTTP 400
-inline constexpr int kMissingCapability = -32021;      // modern, HTTP 400
-inline constexpr int kUnsupportedVersion = -32022;     // modern, HTTP 400
-inline constexpr int kUrlElicitationRequired = -32042; // 2025-11-25 only
+inline constexpr int kResourceNotFound = -32002;        // legacy revisions only
+inline constexpr int kHeaderMismatch = -32020;          // modern, HTTP 400
+inline constexpr int kMissingCapability = -32021;       // modern, HTTP 400
+inline constexpr int kUnsupportedVersion = -32022;      // modern, HTTP 400
+inline constexpr int kUrlElicitationRequired = -32042;  // 2025-11-25 only
 }  // namespace code
 
 /// The id of a request, kept as the JSON text that is echoed: 7, "seven", 1.0.
@@ -103,7 +104,8 @@ struct Incoming {
 };
 
 std::expected<Message, Refusal> parse_message(std::string text);
-/// The same, but takes an array too. An empty array and one over limits::kBatchMessages are refused as a whole.
+/// The same, but takes an array too. An empty array and one over limits::kBatchMessages are refused as a
+/// whole.
 std::expected<Incoming, Refusal> parse_incoming(std::string text);
 
 // Writing. Results and parameters are JSON text already: each is serialised once.

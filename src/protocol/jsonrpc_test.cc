@@ -21,8 +21,8 @@ Refusal parse_refusal(std::string text) {
 }
 
 TEST(JsonRpc, RequestKeepsItsText) {
-  const Request request =
-      parse_request(R"( {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"n":1.50,"big":12345678901234567890123}}} )");
+  const Request request = parse_request(
+      R"( {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"n":1.50,"big":12345678901234567890123}}} )");
   EXPECT_EQ(request.id.text(), "7");
   EXPECT_EQ(request.method, "tools/call");
   EXPECT_EQ(request.arguments_text(), R"({"n":1.50,"big":12345678901234567890123})");
@@ -40,7 +40,8 @@ TEST(JsonRpc, IdsAreEchoedAsTheyWereSpelled) {
   EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":0,"method":"m"})").id.text(), "0");
   EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":-5,"method":"m"})").id.text(), "-5");
   EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":1.0,"method":"m"})").id.text(), "1.0");
-  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"m"})").id.text(), "18446744073709551615");
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"m"})").id.text(),
+            "18446744073709551615");
   EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":"é\"x","method":"m"})").id.text(), "\"é\\\"x\"");
 }
 
@@ -54,37 +55,50 @@ TEST(JsonRpc, WrongIdsAreRefused) {
 
 TEST(JsonRpc, HugeIdIsRefused) {
   const std::string id(limits::kIdBytes + 1, 'x');
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","method":"m","id":")" + id + "\"}").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","method":"m","id":")" + id + "\"}").error.code,
+            code::kInvalidRequest);
   const std::string fits(limits::kIdBytes, 'x');
-  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","method":"m","id":")" + fits + "\"}").id.text().size(), fits.size() + 2);
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","method":"m","id":")" + fits + "\"}").id.text().size(),
+            fits.size() + 2);
 }
 
 TEST(JsonRpc, DuplicateMembersAreRefusedAtAnyDepth) {
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"id":2,"method":"m"})").error.code, code::kInvalidRequest);
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"arguments":{"path":"a","path":"b"}}})").error.code,
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"id":2,"method":"m"})").error.code,
             code::kInvalidRequest);
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[{"x":1,"x":1}]}})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(
+      parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"arguments":{"path":"a","path":"b"}}})")
+          .error.code,
+      code::kInvalidRequest);
+  EXPECT_EQ(
+      parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[{"x":1,"x":1}]}})").error.code,
+      code::kInvalidRequest);
 }
 
 TEST(JsonRpc, ColonsAndQuotesInStringsAreNoMembers) {
-  const Request request = parse_request(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a\"b":"c:d\\","e":":"}})");
+  const Request request =
+      parse_request(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a\"b":"c:d\\","e":":"}})");
   EXPECT_EQ(request.params.size(), 2u);
 }
 
 TEST(JsonRpc, NotUtf8IsAParseError) {
-  EXPECT_EQ(parse_refusal("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\xff\"}").error.code, code::kParseError);
-  EXPECT_EQ(parse_refusal("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}").error.code, code::kParseError);
+  EXPECT_EQ(parse_refusal("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\xff\"}").error.code,
+            code::kParseError);
+  EXPECT_EQ(parse_refusal("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}").error.code,
+            code::kParseError);
 }
 
 TEST(JsonRpc, DeepNestingIsAParseError) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + deep + "}}").error.code, code::kParseError);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + deep + "}}").error.code,
+            code::kParseError);
 }
 
 TEST(JsonRpc, WrongTypesAreRefusedWithTheId) {
   EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":7})").id.text(), "3");
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":"m","params":[1]})").error.code, code::kInvalidRequest);
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":"m","params":{"_meta":1}})").error.code, code::kInvalidParams);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":"m","params":[1]})").error.code,
+            code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":3,"method":"m","params":{"_meta":1}})").error.code,
+            code::kInvalidParams);
   EXPECT_EQ(parse_refusal(R"({"jsonrpc":"1.0","id":3,"method":"m"})").id.text(), "3");
   EXPECT_EQ(parse_refusal(R"({"id":3,"method":"m"})").error.code, code::kInvalidRequest);
   EXPECT_EQ(parse_refusal(R"("text")").error.code, code::kInvalidRequest);
@@ -103,15 +117,19 @@ TEST(JsonRpc, ResponseIsAResultOrAnError) {
   const auto result = parse_message(R"({"jsonrpc":"2.0","id":"a","result":{"x":1.0}})");
   ASSERT_TRUE(result);
   EXPECT_EQ(std::get<Response>(*result).result_text(), R"({"x":1.0})");
-  const auto error = parse_message(R"({"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":[1]}})");
+  const auto error =
+      parse_message(R"({"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":[1]}})");
   ASSERT_TRUE(error);
   const auto& failure = std::get<Response>(*error).outcome.error();
   EXPECT_EQ(failure.code, -1);
   EXPECT_EQ(failure.message, "no");
   EXPECT_TRUE(failure.data->is_array());
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"x"}})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(
+      parse_refusal(R"({"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"x"}})").error.code,
+      code::kInvalidRequest);
   EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1})").error.code, code::kInvalidRequest);
-  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"y"}})").error.code, code::kInvalidRequest);
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"y"}})").error.code,
+            code::kInvalidRequest);
 }
 
 TEST(JsonRpc, ErrorResponseMayHaveANullId) {
@@ -121,7 +139,8 @@ TEST(JsonRpc, ErrorResponseMayHaveANullId) {
 }
 
 TEST(JsonRpc, BatchKeepsGoodAndBadElementsApart) {
-  const auto incoming = parse_incoming(R"([{"jsonrpc":"2.0","id":1,"method":"a"}, 7, {"jsonrpc":"2.0","method":"b"}])");
+  const auto incoming =
+      parse_incoming(R"([{"jsonrpc":"2.0","id":1,"method":"a"}, 7, {"jsonrpc":"2.0","method":"b"}])");
   ASSERT_TRUE(incoming);
   EXPECT_TRUE(incoming->is_batch);
   ASSERT_EQ(incoming->messages.size(), 3u);
@@ -133,7 +152,8 @@ TEST(JsonRpc, BatchKeepsGoodAndBadElementsApart) {
 TEST(JsonRpc, BatchBombsAreRefusedAsAWhole) {
   EXPECT_FALSE(parse_incoming("[]"));
   std::string bomb = "[";
-  for (std::size_t i = 0; i <= limits::kBatchMessages; ++i) bomb += std::string(i ? "," : "") + R"({"jsonrpc":"2.0","id":1,"method":"a"})";
+  for (std::size_t i = 0; i <= limits::kBatchMessages; ++i)
+    bomb += std::string(i ? "," : "") + R"({"jsonrpc":"2.0","id":1,"method":"a"})";
   const auto incoming = parse_incoming(bomb + "]");
   ASSERT_FALSE(incoming);
   EXPECT_EQ(incoming.error().error.code, code::kInvalidRequest);
@@ -142,7 +162,8 @@ TEST(JsonRpc, BatchBombsAreRefusedAsAWhole) {
 
 TEST(JsonRpc, WritesWhatItParses) {
   EXPECT_EQ(write_result(Id::string("a"), "{}"), R"({"jsonrpc":"2.0","id":"a","result":{}})");
-  EXPECT_EQ(write_error(Id(), {-32600, "no \"x\"\n", {}}), R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no \"x\"\n"}})");
+  EXPECT_EQ(write_error(Id(), {-32600, "no \"x\"\n", {}}),
+            R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no \"x\"\n"}})");
   EXPECT_EQ(write_notification("n", {}), R"({"jsonrpc":"2.0","method":"n"})");
   EXPECT_EQ(write_request(Id::number(1), "m", "{}"), R"({"jsonrpc":"2.0","id":1,"method":"m","params":{}})");
 }

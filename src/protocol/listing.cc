@@ -52,8 +52,9 @@ void append_json(std::string& out, const Prompt& item, Revision revision) {
   if (revision >= Revision::v2025_06_18) writer.text_if("title", item.title);
   writer.text_if("description", item.description);
   if (!item.arguments.empty())
-    writer.array("arguments", item.arguments,
-                 [&](std::string& to, const PromptArgument& argument) { append_argument(to, argument, revision); });
+    writer.array("arguments", item.arguments, [&](std::string& to, const PromptArgument& argument) {
+      append_argument(to, argument, revision);
+    });
   write_icons(writer, item.icons, revision);
   writer.object_if("_meta", item.meta);
   writer.finish();
@@ -88,7 +89,8 @@ void append_members(std::string& out, const Completion& completion) {
                                         completion.values.begin() + static_cast<std::ptrdiff_t>(count));
   out += R"("completion":)";
   ObjectWriter writer(out);
-  writer.array("values", values, [](std::string& to, const std::string& value) { json::append_quoted(to, value); });
+  writer.array("values", values,
+               [](std::string& to, const std::string& value) { json::append_quoted(to, value); });
   if (completion.total) writer.number("total", *completion.total);
   writer.flag("hasMore", completion.has_more || count < completion.values.size());
   writer.finish();
@@ -109,7 +111,8 @@ Result<CompletionRequest> parse_completion_request(const json::object& params) {
   const auto target = json::find_string(*ref, is_prompt ? "name" : "uri");
   const auto name = json::find_string(*argument, "name");
   const auto value = json::find_string(*argument, "value");
-  if (!target || !name || !value) return fail(invalid("completion needs ref, argument.name and argument.value as strings"));
+  if (!target || !name || !value)
+    return fail(invalid("completion needs ref, argument.name and argument.value as strings"));
   request.ref = *target;
   request.argument = *name;
   request.value = *value;

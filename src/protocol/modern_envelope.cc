@@ -6,7 +6,8 @@ namespace relay::protocol {
 namespace {
 
 std::unexpected<RpcError> refuse(std::string_view key, std::string_view problem) {
-  return std::unexpected(RpcError{code::kInvalidParams, fmt::format("params._meta[\"{}\"] {}", key, problem), {}});
+  return std::unexpected(
+      RpcError{code::kInvalidParams, fmt::format("params._meta[\"{}\"] {}", key, problem), {}});
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ constexpr std::string_view kPrefix = "=?base64?";
 constexpr std::string_view kSuffix = "?=";
 
 bool is_sentinel(std::string_view value) {
-  return value.size() >= kPrefix.size() + kSuffix.size() && value.starts_with(kPrefix) && value.ends_with(kSuffix);
+  return value.size() >= kPrefix.size() + kSuffix.size() && value.starts_with(kPrefix) &&
+         value.ends_with(kSuffix);
 }
 
 // Visible ASCII and inner blanks survive every proxy; blanks at the ends do not.
@@ -34,7 +35,8 @@ RpcError mismatch(std::string message) {
   return {code::kHeaderMismatch, std::move(message), {}};
 }
 
-// Collects the annotations; `path` is where we are. `reachable` ends where something other than `properties` is entered.
+// Collects the annotations; `path` is where we are. `reachable` ends where something other than `properties`
+// is entered.
 class AnnotationWalk {
  public:
   Result<void> walk(const json::value& schema, std::vector<std::string>& path, bool reachable) {
@@ -44,7 +46,8 @@ class AnnotationWalk {
     }
     const json::object* members = schema.if_object();
     if (!members) return {};
-    if (const json::value* name = json::find(*members, "x-mcp-header")) RELAY_CHECK(take(*members, *name, path, reachable));
+    if (const json::value* name = json::find(*members, "x-mcp-header"))
+      RELAY_CHECK(take(*members, *name, path, reachable));
     for (const auto& member : *members) {
       const std::string_view key(member.key().data(), member.key().size());
       if (key == "properties" && member.value().is_object()) {
@@ -58,7 +61,8 @@ class AnnotationWalk {
   std::vector<HeaderParam> found;
 
  private:
-  Result<void> walk_properties(const json::object& properties, std::vector<std::string>& path, bool reachable) {
+  Result<void> walk_properties(const json::object& properties, std::vector<std::string>& path,
+                               bool reachable) {
     for (const auto& property : properties) {
       path.emplace_back(property.key().data(), property.key().size());
       RELAY_CHECK(walk(property.value(), path, reachable));
@@ -66,7 +70,8 @@ class AnnotationWalk {
     }
     return {};
   }
-  Result<void> take(const json::object& schema, const json::value& name, const std::vector<std::string>& path, bool reachable) {
+  Result<void> take(const json::object& schema, const json::value& name, const std::vector<std::string>& path,
+                    bool reachable) {
     const auto type = json::find_string(schema, "type");
     if (!name.is_string() || !is_token(json::view(name.get_string())))
       return fail(invalid("x-mcp-header must be a header name"));
@@ -74,7 +79,8 @@ class AnnotationWalk {
     if (type != "string" && type != "integer" && type != "boolean")
       return fail(invalid("x-mcp-header needs a property of type string, integer or boolean"));
     std::string text(json::view(name.get_string()));
-    if (!seen_.insert(to_lower_ascii(text)).second) return fail(invalid("x-mcp-header names must differ: " + text));
+    if (!seen_.insert(to_lower_ascii(text)).second)
+      return fail(invalid("x-mcp-header names must differ: " + text));
     found.push_back({path, std::move(text)});
     return {};
   }
@@ -96,7 +102,8 @@ bool equals_number(std::string_view text, std::int64_t number) {
   if (end.ec == std::errc() && end.ptr == text.data() + text.size()) return parsed == number;
   double approximate = 0;
   const auto spelled = std::from_chars(text.data(), text.data() + text.size(), approximate);
-  return spelled.ec == std::errc() && spelled.ptr == text.data() + text.size() && approximate == static_cast<double>(number);
+  return spelled.ec == std::errc() && spelled.ptr == text.data() + text.size() &&
+         approximate == static_cast<double>(number);
 }
 
 bool says(std::string_view header, const json::value& value) {
@@ -106,12 +113,14 @@ bool says(std::string_view header, const json::value& value) {
   return header == json::write(value);
 }
 
-std::optional<RpcError> check_equal(std::string_view name, std::string_view expected, const FindHeader& find) {
+std::optional<RpcError> check_equal(std::string_view name, std::string_view expected,
+                                    const FindHeader& find) {
   const auto given = find(name);
   if (!given) return mismatch(fmt::format("the header {} is missing", name));
   const auto decoded = find_decoded_header_value(trim_ascii(*given));
   if (!decoded) return mismatch(fmt::format("the header {} holds no valid base64", name));
-  if (*decoded != expected) return mismatch(fmt::format("the header {} does not say what the body says", name));
+  if (*decoded != expected)
+    return mismatch(fmt::format("the header {} does not say what the body says", name));
   return std::nullopt;
 }
 
@@ -145,19 +154,21 @@ std::optional<std::string_view> find_named_param(const Request& request) {
   std::string_view key;
   if (request.method == "tools/call" || request.method == "prompts/get") key = "name";
   if (request.method == "resources/read") key = "uri";
-  if (request.method == "tasks/get" || request.method == "tasks/update" || request.method == "tasks/cancel") key = "taskId";
+  if (request.method == "tasks/get" || request.method == "tasks/update" || request.method == "tasks/cancel")
+    key = "taskId";
   return key.empty() ? std::nullopt : json::find_string(request.params, key);
 }
 
-std::optional<RpcError> check_standard_headers(const Request& request, std::string_view version, const FindHeader& find) {
+std::optional<RpcError> check_standard_headers(const Request& request, std::string_view version,
+                                               const FindHeader& find) {
   if (auto wrong = check_equal("MCP-Protocol-Version", version, find)) return wrong;
   if (auto wrong = check_equal("Mcp-Method", request.method, find)) return wrong;
   if (const auto name = find_named_param(request)) return check_equal("Mcp-Name", *name, find);
   return std::nullopt;
 }
 
-std::optional<RpcError> check_param_headers(const json::object& arguments, const std::vector<HeaderParam>& params,
-                                            const FindHeader& find) {
+std::optional<RpcError> check_param_headers(const json::object& arguments,
+                                            const std::vector<HeaderParam>& params, const FindHeader& find) {
   for (const HeaderParam& param : params) {
     const std::string name = "Mcp-Param-" + param.name;
     const auto given = find(name);
@@ -168,7 +179,8 @@ std::optional<RpcError> check_param_headers(const json::object& arguments, const
     if (!given) return mismatch(fmt::format("the header {} is missing", name));
     const auto decoded = find_decoded_header_value(trim_ascii(*given));
     if (!decoded) return mismatch(fmt::format("the header {} is not safe text and no valid base64", name));
-    if (!says(*decoded, *value)) return mismatch(fmt::format("the header {} does not say what the arguments say", name));
+    if (!says(*decoded, *value))
+      return mismatch(fmt::format("the header {} does not say what the arguments say", name));
   }
   return std::nullopt;
 }

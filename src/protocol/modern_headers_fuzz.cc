@@ -1,4 +1,5 @@
-// First line a header value, the rest a schema: decoding is the inverse of encoding, and no schema breaks the walk.
+// First line a header value, the rest a schema: decoding is the inverse of encoding, and no schema breaks the
+// walk.
 #include <cstdlib>
 #include <string>
 

@@ -9,12 +9,14 @@ namespace relay::protocol {
 namespace {
 
 Request request(std::string params = R"({"name":"echo"})", std::string method = "tools/call") {
-  return std::get<Request>(*parse_message(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}"));
+  return std::get<Request>(
+      *parse_message(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}"));
 }
 
 class ModernHeaders : public testing::Test {
  protected:
-  std::map<std::string, std::string> fields_{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "echo"}};
+  std::map<std::string, std::string> fields_{
+      {"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "echo"}};
   FindHeader find_ = [this](std::string_view name) -> std::optional<std::string_view> {
     const auto found = fields_.find(std::string(name));
     return found == fields_.end() ? std::nullopt : std::optional<std::string_view>(found->second);
@@ -55,7 +57,8 @@ TEST_F(ModernHeaders, NameFollowsTheMethod) {
 }
 
 TEST(HeaderValue, RoundTrips) {
-  for (const std::string value : {"plain", "with space", " leading", "trailing ", "é", "a\nb", "=?base64?x?=", "tab\tinside"}) {
+  for (const std::string value :
+       {"plain", "with space", " leading", "trailing ", "é", "a\nb", "=?base64?x?=", "tab\tinside"}) {
     const std::string encoded = encode_header_value(value);
     EXPECT_EQ(encoded.find('\n'), std::string::npos);
     EXPECT_EQ(find_decoded_header_value(encoded), value) << value;
@@ -78,11 +81,14 @@ TEST(HeaderParams, AreFoundThroughProperties) {
 }
 
 TEST(HeaderParams, WrongAnnotationsAreRefused) {
-  for (const char* schema :
-       {R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})", R"({"properties":{"a":{"type":"string","x-mcp-header":"A b"}}})",
-        R"({"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}})",
-        R"({"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}})",
-        R"({"type":"string","x-mcp-header":"A"})", R"({"properties":{"a":{"type":"string","x-mcp-header":7}}})"})
+  for (
+      const char* schema :
+      {R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})",
+       R"({"properties":{"a":{"type":"string","x-mcp-header":"A b"}}})",
+       R"({"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}})",
+       R"({"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}})",
+       R"({"type":"string","x-mcp-header":"A"})",
+       R"({"properties":{"a":{"type":"string","x-mcp-header":7}}})"})
     EXPECT_FALSE(parse_header_params(*json::parse(schema))) << schema;
 }
 

@@ -14,8 +14,9 @@ constexpr std::size_t kStateBytesMax = 1024;
 
 // Each part carries its length, so that no two bindings give the same message.
 std::string mac_of(std::string_view key, std::string_view payload, const StateBinding& binding) {
-  const std::string message = fmt::format("state\n{}:{}\n{}:{}\n{}", payload.size(), payload, binding.principal.size(),
-                                          binding.principal, as_text(binding.request));
+  const std::string message =
+      fmt::format("state\n{}:{}\n{}:{}\n{}", payload.size(), payload, binding.principal.size(),
+                  binding.principal, as_text(binding.request));
   return std::string(as_text(hmac_sha256(key, message)));
 }
 
@@ -39,7 +40,8 @@ Result<RequestState> parse_payload(std::string_view payload) {
   const auto lines = split_lines(payload);
   RequestState state;
   std::int64_t micros = 0;
-  if (lines.size() != 4 || lines[0] != "1" || !take_number(lines[2], state.round) || !take_number(lines[3], micros))
+  if (lines.size() != 4 || lines[0] != "1" || !take_number(lines[2], state.round) ||
+      !take_number(lines[3], micros))
     return fail(invalid("requestState is malformed"));
   state.call = lines[1];
   state.expires = WallTime(std::chrono::microseconds(micros));
@@ -60,10 +62,11 @@ std::string sign_request_state(std::string_view key, const RequestState& state, 
   return to_base64url(payload) + "." + to_base64url(mac_of(key, payload, binding));
 }
 
-Result<RequestState> verify_request_state(std::string_view key, std::string_view text, const StateBinding& binding,
-                                          WallTime now) {
+Result<RequestState> verify_request_state(std::string_view key, std::string_view text,
+                                          const StateBinding& binding, WallTime now) {
   const std::size_t dot = text.find('.');
-  if (text.size() > kStateBytesMax || dot == std::string_view::npos) return fail(invalid("requestState is malformed"));
+  if (text.size() > kStateBytesMax || dot == std::string_view::npos)
+    return fail(invalid("requestState is malformed"));
   const auto payload = find_base64url(text.substr(0, dot));
   const auto mac = find_base64url(text.substr(dot + 1));
   if (!payload || !mac || !equal_in_constant_time(*mac, mac_of(key, *payload, binding)))

@@ -14,6 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const RequestState state{"call_1", 1, WallTime(std::chrono::seconds(2))};
   const std::string genuine = sign_request_state("key", state, binding);
   if (verify_request_state("key", text, binding, now).has_value() != (text == genuine)) std::abort();
-  if (const auto offset = parse_cursor("key", "tools/list", text); offset && make_cursor("key", "tools/list", *offset) != text) std::abort();
+  if (const auto offset = parse_cursor("key", "tools/list", text);
+      offset && make_cursor("key", "tools/list", *offset) != text)
+    std::abort();
   return 0;
 }

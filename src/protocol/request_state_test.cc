@@ -55,8 +55,9 @@ TEST_F(RequestStateTest, Expires) {
 }
 
 TEST(RequestDigest, IgnoresWhatARetryAdds) {
-  EXPECT_EQ(digest_request("m", params(R"({"a":1,"b":2})")),
-            digest_request("m", params(R"({"b":2,"a":1,"_meta":{"x":1},"inputResponses":{},"requestState":"s"})")));
+  EXPECT_EQ(
+      digest_request("m", params(R"({"a":1,"b":2})")),
+      digest_request("m", params(R"({"b":2,"a":1,"_meta":{"x":1},"inputResponses":{},"requestState":"s"})")));
   EXPECT_NE(digest_request("m", params(R"({"a":1})")), digest_request("n", params(R"({"a":1})")));
 }
 

@@ -4,16 +4,11 @@ namespace relay::protocol {
 
 std::string_view name_of(Revision revision) {
   switch (revision) {
-    case Revision::v2024_11_05:
-      return "2024-11-05";
-    case Revision::v2025_03_26:
-      return "2025-03-26";
-    case Revision::v2025_06_18:
-      return "2025-06-18";
-    case Revision::v2025_11_25:
-      return "2025-11-25";
-    case Revision::v2026_07_28:
-      return "2026-07-28";
+    case Revision::v2024_11_05: return "2024-11-05";
+    case Revision::v2025_03_26: return "2025-03-26";
+    case Revision::v2025_06_18: return "2025-06-18";
+    case Revision::v2025_11_25: return "2025-11-25";
+    case Revision::v2026_07_28: return "2026-07-28";
   }
   return "";
 }

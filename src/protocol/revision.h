@@ -1,7 +1,7 @@
 // The revisions of MCP, and the two eras they belong to.
 //
-// Legacy revisions begin with `initialize` and keep a session; the modern one carries everything in each request.
-// The body of a message decides its era, never a header alone.
+// Legacy revisions begin with `initialize` and keep a session; the modern one carries everything in each
+// request. The body of a message decides its era, never a header alone.
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ constexpr Era era_of(Revision revision) {
 }
 /// True for names that claim the modern era, known to us or not: dates compare as text.
 bool names_modern_era(std::string_view name);
-/// What to answer `initialize` with: the wish if it is a legacy revision we know, our newest legacy one otherwise.
+/// What to answer `initialize` with: the wish if it is a legacy revision we know, our newest legacy one
+/// otherwise.
 Revision negotiate(std::string_view requested);
 
 }  // namespace relay::protocol

@@ -29,8 +29,12 @@ constexpr std::size_t kNodesMax = 10'000;
 
 Result<TypeSet> parse_type(std::string_view name) {
   constexpr std::pair<std::string_view, TypeSet> kTypes[] = {
-      {"null", bit(Type::null)},     {"boolean", bit(Type::boolean)}, {"object", bit(Type::object)},
-      {"array", bit(Type::array)},   {"string", bit(Type::string)},   {"integer", bit(Type::integer)},
+      {"null", bit(Type::null)},
+      {"boolean", bit(Type::boolean)},
+      {"object", bit(Type::object)},
+      {"array", bit(Type::array)},
+      {"string", bit(Type::string)},
+      {"integer", bit(Type::integer)},
       {"number", static_cast<TypeSet>(bit(Type::number) | bit(Type::integer))}};
   for (const auto& [known, types] : kTypes)
     if (known == name) return types;
@@ -132,7 +136,8 @@ class Compiler {
   Result<void> fill_dependencies(Node& node, const json::object* dependencies) {
     if (!dependencies) return {};
     for (const auto& member : *dependencies) {
-      schema::Dependency dependency{std::string(member.key().data(), member.key().size()), texts_of(&member.value())};
+      schema::Dependency dependency{std::string(member.key().data(), member.key().size()),
+                                    texts_of(&member.value())};
       if (!member.value().is_array()) {
         RELAY_TRY(dependency.node, node_of(member.value()));
       }
@@ -144,7 +149,8 @@ class Compiler {
   Result<void> fill_array(Node& node, const json::object& schema) {
     const json::value* items = json::find(schema, "items");
     const bool is_draft7_tuple = items && items->is_array();
-    const json::array* prefix = is_draft7_tuple ? &items->get_array() : json::find_array(schema, "prefixItems");
+    const json::array* prefix =
+        is_draft7_tuple ? &items->get_array() : json::find_array(schema, "prefixItems");
     if (prefix) RELAY_CHECK(children_of(*prefix, node.prefix_items));
     RELAY_CHECK(child_of(schema, is_draft7_tuple ? "additionalItems" : "items", node.items));
     RELAY_CHECK(child_of(schema, "contains", node.contains));
@@ -171,8 +177,10 @@ class Compiler {
   }
 
   Result<void> fill_logic(Node& node, const json::object& schema) {
-    for (const auto& [keyword, list] : {std::pair("allOf", &node.all_of), {"anyOf", &node.any_of}, {"oneOf", &node.one_of}})
-      if (const json::array* items = json::find_array(schema, keyword)) RELAY_CHECK(children_of(*items, *list));
+    for (const auto& [keyword, list] :
+         {std::pair("allOf", &node.all_of), {"anyOf", &node.any_of}, {"oneOf", &node.one_of}})
+      if (const json::array* items = json::find_array(schema, keyword))
+        RELAY_CHECK(children_of(*items, *list));
     RELAY_CHECK(child_of(schema, "not", node.negated));
     RELAY_CHECK(child_of(schema, "if", node.condition));
     RELAY_CHECK(child_of(schema, "then", node.then_node));
@@ -185,7 +193,8 @@ class Compiler {
   }
 
   Result<const json::value*> target_of(std::string_view ref) const {
-    if (!ref.starts_with('#')) return fail(invalid(fmt::format("schema: $ref '{}' leaves the document", ref)));
+    if (!ref.starts_with('#'))
+      return fail(invalid(fmt::format("schema: $ref '{}' leaves the document", ref)));
     ref.remove_prefix(1);
     if (const auto anchor = anchors_.find(std::string(ref)); anchor != anchors_.end()) return anchor->second;
     boost::system::error_code error;

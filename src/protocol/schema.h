@@ -1,10 +1,10 @@
 // Schema: a compiled JSON Schema (2020-12, and the spellings of draft 7 that are still around).
 //
-// A schema is compiled once, at start-up or when a tool list arrives, and used for every call. Both the schema and
-// the value may come from an attacker: a `$ref` that leaves the document is refused and nothing is ever fetched,
-// patterns run in linear time (RE2), and the work of one check is bounded. Not checked: `format` (an annotation by
-// default), `unevaluated*`, `$dynamicRef`, and patterns that RE2 does not know; whoever owns the tool still sees
-// them, because schemas are passed on as text.
+// A schema is compiled once, at start-up or when a tool list arrives, and used for every call. Both the
+// schema and the value may come from an attacker: a `$ref` that leaves the document is refused and nothing is
+// ever fetched, patterns run in linear time (RE2), and the work of one check is bounded. Not checked:
+// `format` (an annotation by default), `unevaluated*`, `$dynamicRef`, and patterns that RE2 does not know;
+// whoever owns the tool still sees them, because schemas are passed on as text.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,11 @@ class Schema {
   ~Schema();
 
   /// Empty when the value conforms. At most max_problems are reported, the first ones.
-  [[nodiscard]] std::vector<SchemaProblem> check(const json::value& value, std::size_t max_problems = 16) const;
+  [[nodiscard]] std::vector<SchemaProblem> check(const json::value& value,
+                                                 std::size_t max_problems = 16) const;
   /// Copies the object; where speed matters, move it into a value and out again.
-  [[nodiscard]] std::vector<SchemaProblem> check(const json::object& value, std::size_t max_problems = 16) const;
+  [[nodiscard]] std::vector<SchemaProblem> check(const json::object& value,
+                                                 std::size_t max_problems = 16) const;
 
   struct Compiled;
 

@@ -14,19 +14,13 @@ constexpr int kDepthMax = 256;
 
 Type type_of(const json::value& value) {
   switch (value.kind()) {
-    case boost::json::kind::null:
-      return Type::null;
-    case boost::json::kind::bool_:
-      return Type::boolean;
-    case boost::json::kind::object:
-      return Type::object;
-    case boost::json::kind::array:
-      return Type::array;
-    case boost::json::kind::string:
-      return Type::string;
+    case boost::json::kind::null: return Type::null;
+    case boost::json::kind::bool_: return Type::boolean;
+    case boost::json::kind::object: return Type::object;
+    case boost::json::kind::array: return Type::array;
+    case boost::json::kind::string: return Type::string;
     case boost::json::kind::int64:
-    case boost::json::kind::uint64:
-      return Type::integer;
+    case boost::json::kind::uint64: return Type::integer;
     case boost::json::kind::double_:
       return std::trunc(value.get_double()) == value.get_double() ? Type::integer : Type::number;
   }
@@ -40,7 +34,8 @@ std::string_view name_of(Type type) {
 
 std::string names_of(TypeSet types) {
   std::string names;
-  for (const Type type : {Type::null, Type::boolean, Type::object, Type::array, Type::number, Type::string, Type::integer}) {
+  for (const Type type :
+       {Type::null, Type::boolean, Type::object, Type::array, Type::number, Type::string, Type::integer}) {
     if (!(types & bit(type))) continue;
     if (type == Type::integer && (types & bit(Type::number))) continue;
     names += (names.empty() ? "" : " or ") + std::string(name_of(type));
@@ -113,9 +108,11 @@ class Check {
 
   bool check_values(const Node& node, const json::value& value, const Place& place) {
     bool good = true;
-    if (node.constant && !equal(value, *node.constant)) good = report(place, "must be " + shorten(*node.constant));
-    if (node.any_of_values &&
-        std::ranges::none_of(*node.any_of_values, [&](const json::value& allowed) { return equal(value, allowed); }))
+    if (node.constant && !equal(value, *node.constant))
+      good = report(place, "must be " + shorten(*node.constant));
+    if (node.any_of_values && std::ranges::none_of(*node.any_of_values, [&](const json::value& allowed) {
+          return equal(value, allowed);
+        }))
       good = report(place, "must be one of " + shorten(*node.any_of_values));
     return good;
   }
@@ -123,7 +120,8 @@ class Check {
   bool check_object(const Node& node, const json::object& object, const Place& place) {
     bool good = true;
     for (const std::string& name : node.required)
-      if (!json::find(object, name)) good = report(place, fmt::format("missing required property '{}'", name));
+      if (!json::find(object, name))
+        good = report(place, fmt::format("missing required property '{}'", name));
     if (node.min_properties && object.size() < *node.min_properties)
       good = report(place, fmt::format("needs at least {} properties", *node.min_properties));
     if (node.max_properties && object.size() > *node.max_properties)
@@ -135,7 +133,8 @@ class Check {
         if (const json::value* child = json::find(object, property.name))
           good &= run(*property.node, *child, Place{&place, property.name});
     }
-    for (const Dependency& dependency : node.dependencies) good &= check_dependency(dependency, object, place);
+    for (const Dependency& dependency : node.dependencies)
+      good &= check_dependency(dependency, object, place);
     return good;
   }
 
@@ -170,7 +169,8 @@ class Check {
     if (!json::find(object, dependency.name)) return true;
     bool good = true;
     for (const std::string& name : dependency.required)
-      if (!json::find(object, name)) good = report(place, fmt::format("'{}' needs '{}' too", dependency.name, name));
+      if (!json::find(object, name))
+        good = report(place, fmt::format("'{}' needs '{}' too", dependency.name, name));
     if (dependency.node) good &= run(*dependency.node, json::value(object), place);
     return good;
   }
@@ -201,7 +201,8 @@ class Check {
 
   bool check_contains(const Node& node, const json::array& items, const Place& place) {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) count += silently(*node.contains, items[i], Place{&place, {}, i}) ? 1 : 0;
+    for (std::size_t i = 0; i < items.size(); ++i)
+      count += silently(*node.contains, items[i], Place{&place, {}, i}) ? 1 : 0;
     if (count < node.min_contains.value_or(1)) return report(place, "does not contain a required item");
     if (node.max_contains && count > *node.max_contains) return report(place, "contains too many of an item");
     return true;
@@ -220,15 +221,18 @@ class Check {
 
   bool check_number(const Node& node, double number, const Place& place) {
     bool good = true;
-    if (node.minimum && number < *node.minimum) good = report(place, fmt::format("must be at least {}", *node.minimum));
-    if (node.maximum && number > *node.maximum) good = report(place, fmt::format("must be at most {}", *node.maximum));
+    if (node.minimum && number < *node.minimum)
+      good = report(place, fmt::format("must be at least {}", *node.minimum));
+    if (node.maximum && number > *node.maximum)
+      good = report(place, fmt::format("must be at most {}", *node.maximum));
     if (node.exclusive_minimum && number <= *node.exclusive_minimum)
       good = report(place, fmt::format("must be more than {}", *node.exclusive_minimum));
     if (node.exclusive_maximum && number >= *node.exclusive_maximum)
       good = report(place, fmt::format("must be less than {}", *node.exclusive_maximum));
     if (node.multiple_of && *node.multiple_of > 0) {
       const double times = number / *node.multiple_of;
-      if (std::abs(times - std::round(times)) > 1e-9) good = report(place, fmt::format("must be a multiple of {}", *node.multiple_of));
+      if (std::abs(times - std::round(times)) > 1e-9)
+        good = report(place, fmt::format("must be a multiple of {}", *node.multiple_of));
     }
     return good;
   }
@@ -238,7 +242,8 @@ class Check {
     for (const Node* part : node.all_of) good &= run(*part, value, place);
     if (!node.any_of.empty()) good &= check_any(node.any_of, value, place);
     if (!node.one_of.empty()) good &= check_one(node.one_of, value, place);
-    if (node.negated && silently(*node.negated, value, place)) good = report(place, "matches a schema that it must not match");
+    if (node.negated && silently(*node.negated, value, place))
+      good = report(place, "matches a schema that it must not match");
     if (node.condition) {
       const Node* branch = silently(*node.condition, value, place) ? node.then_node : node.else_node;
       if (branch) good &= run(*branch, value, place);
@@ -257,7 +262,8 @@ class Check {
     std::size_t count = 0;
     for (const Node* node : nodes) count += silently(*node, value, place) ? 1 : 0;
     if (count == 1) return true;
-    return report(place, count == 0 ? "matches none of the allowed schemas" : "matches more than one of the exclusive schemas");
+    return report(place, count == 0 ? "matches none of the allowed schemas"
+                                    : "matches more than one of the exclusive schemas");
   }
 
   bool silently(const Node& node, const json::value& value, const Place& place) {
@@ -268,7 +274,8 @@ class Check {
   }
 
   bool report(const Place& place, std::string message) {
-    if (silent_ == 0 && problems.size() < max_problems_) problems.push_back({place.text(), std::move(message)});
+    if (silent_ == 0 && problems.size() < max_problems_)
+      problems.push_back({place.text(), std::move(message)});
     return false;
   }
 

@@ -23,7 +23,8 @@ TEST(Schema, ReportsEveryProblemWithItsPath) {
       R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array","items":{"type":"integer","minimum":1}}},"required":["c"]})",
       R"({"a":1,"b":[1,0,"x"]})");
   EXPECT_EQ(problems,
-            "$: missing required property 'c'; $.a: must be string, is integer; $.b[1]: must be at least 1; $.b[2]: must be integer, is string");
+            "$: missing required property 'c'; $.a: must be string, is integer; $.b[1]: must be at least 1; "
+            "$.b[2]: must be integer, is string");
 }
 
 TEST(Schema, NamesTheNearestKnownProperty) {
@@ -51,7 +52,8 @@ TEST(Schema, LogicCombines) {
   EXPECT_EQ(check(R"({"anyOf":[{"type":"string"},{"type":"null"}]})", "null"), "");
   EXPECT_NE(check(R"({"oneOf":[{"type":"integer"},{"minimum":0}]})", "1"), "");
   EXPECT_NE(check(R"({"not":{"type":"string"}})", R"("x")"), "");
-  const char* conditional = R"({"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"required":["b"]}})";
+  const char* conditional =
+      R"({"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"required":["b"]}})";
   EXPECT_EQ(check(conditional, R"({"k":1,"a":0})"), "");
   EXPECT_THAT(check(conditional, R"({"k":2,"a":0})"), HasSubstr("'b'"));
 }
@@ -66,7 +68,8 @@ TEST(Schema, ArraysAndObjects) {
 }
 
 TEST(Schema, FollowsReferencesInsideTheDocument) {
-  const char* list = R"({"$defs":{"node":{"$anchor":"n","type":"object","properties":{"next":{"$ref":"#/$defs/node"}},"additionalProperties":false}},"$ref":"#n"})";
+  const char* list =
+      R"({"$defs":{"node":{"$anchor":"n","type":"object","properties":{"next":{"$ref":"#/$defs/node"}},"additionalProperties":false}},"$ref":"#n"})";
   EXPECT_EQ(check(list, R"({"next":{"next":{}}})"), "");
   EXPECT_THAT(check(list, R"({"next":{"next":{"x":1}}})"), HasSubstr("$.next.next.x"));
 }
@@ -79,7 +82,10 @@ TEST(Schema, NeverLeavesTheDocument) {
 
 TEST(Schema, WorkIsBounded) {
   EXPECT_THAT(check(R"({"$ref":"#"})", "1"), HasSubstr("too complex"));
-  EXPECT_THAT(check(R"({"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"})", "1"), HasSubstr("none"));
+  EXPECT_THAT(
+      check(R"({"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"})",
+            "1"),
+      HasSubstr("none"));
   std::string array = "[0";
   for (int i = 1; i < 5000; ++i) array += "," + std::to_string(i);
   EXPECT_THAT(check(R"({"uniqueItems":true})", array + "]"), HasSubstr("too complex"));

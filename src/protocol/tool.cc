@@ -7,12 +7,9 @@ namespace {
 
 std::string_view name_of(TaskSupport support) {
   switch (support) {
-    case TaskSupport::forbidden:
-      return "forbidden";
-    case TaskSupport::optional:
-      return "optional";
-    case TaskSupport::required:
-      return "required";
+    case TaskSupport::forbidden: return "forbidden";
+    case TaskSupport::optional: return "optional";
+    case TaskSupport::required: return "required";
   }
   return "forbidden";
 }
@@ -32,8 +29,8 @@ void append_annotations(std::string& out, const ToolAnnotations& annotations) {
 }
 
 bool is_empty(const ToolAnnotations& annotations) {
-  return annotations.title.empty() && !annotations.read_only && !annotations.destructive && !annotations.idempotent &&
-         !annotations.open_world;
+  return annotations.title.empty() && !annotations.read_only && !annotations.destructive &&
+         !annotations.idempotent && !annotations.open_world;
 }
 
 // Legacy revisions want the root of an output schema to be an object.
@@ -86,13 +83,15 @@ void append_json(std::string& out, const Tool& tool, Revision revision) {
   if (revision >= Revision::v2025_06_18) writer.text_if("title", tool.title);
   writer.text_if("description", tool.description);
   writer.raw("inputSchema", tool.input_schema.text());
-  if (tool.output_schema && fits(*tool.output_schema, revision)) writer.raw("outputSchema", tool.output_schema->text());
+  if (tool.output_schema && fits(*tool.output_schema, revision))
+    writer.raw("outputSchema", tool.output_schema->text());
   if (revision >= Revision::v2025_03_26 && !is_empty(tool.annotations))
     append_annotations(writer.key("annotations"), tool.annotations);
   if (revision >= Revision::v2025_11_25 && !tool.icons.empty())
     writer.array("icons", tool.icons, [](std::string& to, const Icon& icon) { append_json(to, icon); });
   if (revision == Revision::v2025_11_25 && tool.task_support != TaskSupport::forbidden)
-    writer.raw("execution", std::string(R"({"taskSupport":")") + std::string(name_of(tool.task_support)) + "\"}");
+    writer.raw("execution",
+               std::string(R"({"taskSupport":")") + std::string(name_of(tool.task_support)) + "\"}");
   writer.object_if("_meta", tool.meta);
   writer.finish();
 }
@@ -107,7 +106,8 @@ void append_members(std::string& out, const ToolResult& result, Revision revisio
   }
   if (result.content.empty() && result.structured) append_json(out, text_content(structured), revision);
   out += ']';
-  if (result.structured && carries(*result.structured, revision)) out += R"(,"structuredContent":)" + structured;
+  if (result.structured && carries(*result.structured, revision))
+    out += R"(,"structuredContent":)" + structured;
   if (result.is_error) out += R"(,"isError":true)";
 }
 

@@ -35,18 +35,20 @@ struct Tool {
   TaskSupport task_support = TaskSupport::forbidden;
   TaskStart task_start = TaskStart::at_once;
   json::object meta;
-  /// A description from elsewhere, passed on byte for byte; the fields above are then only looked at, not written,
-  /// except for the name, which replaces the one in it.
+  /// A description from elsewhere, passed on byte for byte; the fields above are then only looked at, not
+  /// written, except for the name, which replaces the one in it.
   std::optional<JsonText> raw;
 };
 
 struct ToolResult {
   std::vector<Content> content;
-  /// When content is empty the text of this is sent as content too, so that every client sees the same answer.
+  /// When content is empty the text of this is sent as content too, so that every client sees the same
+  /// answer.
   std::optional<json::value> structured;
   bool is_error = false;
   json::object meta;
-  /// A whole result from elsewhere, passed on byte for byte; content, structured and meta are then not looked at.
+  /// A whole result from elsewhere, passed on byte for byte; content, structured and meta are then not looked
+  /// at.
   std::optional<JsonText> raw;
 
   static ToolResult text(std::string text);
@@ -55,7 +57,8 @@ struct ToolResult {
 };
 
 void append_json(std::string& out, const Tool& tool, Revision revision);
-/// The members of a result without the braces, so that a dispatcher adds its own: `"content":[...],"isError":true`.
+/// The members of a result without the braces, so that a dispatcher adds its own:
+/// `"content":[...],"isError":true`.
 void append_members(std::string& out, const ToolResult& result, Revision revision);
 
 }  // namespace relay::protocol

@@ -33,7 +33,8 @@ TEST(ToolWire, SchemaIsPassedOnByteForByte) {
   Tool tool;
   tool.name = "t";
   tool.input_schema = JsonText::trusted(R"({"type":"object",  "x-unknown":1.50,"$defs":{}})");
-  EXPECT_THAT(write(tool, kLatestModern), HasSubstr(R"("inputSchema":{"type":"object",  "x-unknown":1.50,"$defs":{}})"));
+  EXPECT_THAT(write(tool, kLatestModern),
+              HasSubstr(R"("inputSchema":{"type":"object",  "x-unknown":1.50,"$defs":{}})"));
 }
 
 TEST(ToolWire, FieldsFollowTheRevision) {
@@ -63,10 +64,13 @@ TEST(ToolWire, RawDescriptionGetsANewName) {
 
 TEST(ToolResultWire, TextAgreesWithStructuredContent) {
   const ToolResult result = ToolResult::value(json::object{{"sum", 3}});
-  EXPECT_EQ(members(result, kLatestModern), R"x("content":[{"type":"text","text":"{\"sum\":3}"}],"structuredContent":{"sum":3})x");
+  EXPECT_EQ(members(result, kLatestModern),
+            R"x("content":[{"type":"text","text":"{\"sum\":3}"}],"structuredContent":{"sum":3})x");
   EXPECT_THAT(members(result, Revision::v2025_03_26), Not(HasSubstr("structuredContent")));
-  EXPECT_THAT(members(ToolResult::value(json::array{1}), Revision::v2025_11_25), Not(HasSubstr("structuredContent")));
-  EXPECT_THAT(members(ToolResult::value(json::array{1}), kLatestModern), HasSubstr("\"structuredContent\":[1]"));
+  EXPECT_THAT(members(ToolResult::value(json::array{1}), Revision::v2025_11_25),
+              Not(HasSubstr("structuredContent")));
+  EXPECT_THAT(members(ToolResult::value(json::array{1}), kLatestModern),
+              HasSubstr("\"structuredContent\":[1]"));
 }
 
 TEST(ContentWire, OldRevisionsGetWhatTheyKnow) {
@@ -94,7 +98,8 @@ TEST(Capabilities, EmptyElicitationMeansForms) {
   const auto url = parse_client_capabilities(*json::parse_object(R"({"elicitation":{"url":{}}})"));
   EXPECT_TRUE(url.elicitation_url);
   EXPECT_FALSE(url.elicitation_form);
-  EXPECT_FALSE(parse_client_capabilities(*json::parse_object(R"({"elicitation":true,"sampling":[]})")).sampling);
+  EXPECT_FALSE(
+      parse_client_capabilities(*json::parse_object(R"({"elicitation":true,"sampling":[]})")).sampling);
 }
 
 TEST(Ask, OnlyWhatWasDeclared) {
@@ -109,7 +114,8 @@ TEST(Ask, OnlyWhatWasDeclared) {
 }
 
 TEST(Ask, AnswersAreChecked) {
-  const ElicitForm form{"?", JsonText::trusted(R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]})")};
+  const ElicitForm form{
+      "?", JsonText::trusted(R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]})")};
   EXPECT_TRUE(parse_answer(form, *json::parse(R"({"action":"accept","content":{"n":1}})")));
   EXPECT_TRUE(parse_answer(form, *json::parse(R"({"action":"decline"})")));
   EXPECT_FALSE(parse_answer(form, *json::parse(R"({"action":"accept","content":{"n":"x"}})")));
@@ -118,18 +124,26 @@ TEST(Ask, AnswersAreChecked) {
   EXPECT_FALSE(parse_answer(form, *json::parse("12345")));
   EXPECT_FALSE(parse_answer(RootsRequest{}, *json::parse(R"({"roots":[{"name":"x"}]})")));
   EXPECT_FALSE(parse_answer(SampleRequest{}, *json::parse(R"({"role":"assistant","content":7})")));
-  const auto sample = parse_answer(SampleRequest{}, *json::parse(R"({"role":"assistant","model":"m","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})"));
+  const auto sample = parse_answer(
+      SampleRequest{},
+      *json::parse(
+          R"({"role":"assistant","model":"m","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})"));
   ASSERT_TRUE(sample);
   EXPECT_EQ(std::get<SampleResult>(*sample).text(), "ab");
 }
 
 TEST(Envelope, RequiredKeysAreRequired) {
-  const auto parse = [](std::string_view meta) { return parse_envelope(*json::parse_object(std::string(R"({"_meta":)") + std::string(meta) + "}")); };
+  const auto parse = [](std::string_view meta) {
+    return parse_envelope(*json::parse_object(std::string(R"({"_meta":)") + std::string(meta) + "}"));
+  };
   EXPECT_FALSE(parse("{}"));
   EXPECT_FALSE(parse(R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28"})"));
-  EXPECT_FALSE(parse(R"({"io.modelcontextprotocol/protocolVersion":7,"io.modelcontextprotocol/clientCapabilities":{}})"));
-  EXPECT_FALSE(parse(R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"loud"})"));
-  const auto good = parse(R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})");
+  EXPECT_FALSE(parse(
+      R"({"io.modelcontextprotocol/protocolVersion":7,"io.modelcontextprotocol/clientCapabilities":{}})"));
+  EXPECT_FALSE(parse(
+      R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"loud"})"));
+  const auto good = parse(
+      R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})");
   ASSERT_TRUE(good);
   EXPECT_FALSE(good->log_level);
 }

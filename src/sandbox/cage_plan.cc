@@ -20,7 +20,8 @@ Result<std::vector<std::string>> parse_texts(const json::object& plan, std::stri
   std::vector<std::string> texts;
   const json::array* array = json::find_array(plan, key);
   for (const json::value& item : array ? *array : json::array()) {
-    if (!item.is_string()) return fail(invalid(fmt::format("the cage's plan: {} holds something other than text", key)));
+    if (!item.is_string())
+      return fail(invalid(fmt::format("the cage's plan: {} holds something other than text", key)));
     texts.emplace_back(json::view(item.get_string()));
   }
   return texts;
@@ -36,10 +37,14 @@ bool is_beneath(std::string_view path, std::string_view directory) {
 
 // The kernel's own trees are made anew for each cage.
 Result<void> check_path(const std::string& path, std::string_view what) {
-  const auto refuse = [&](std::string_view why) { return fail(invalid(fmt::format("the cage cannot {} {}: {}", what, path, why))); };
-  if (!path.starts_with('/') || path.find('\0') != std::string::npos) return refuse("the path is not absolute");
+  const auto refuse = [&](std::string_view why) {
+    return fail(invalid(fmt::format("the cage cannot {} {}: {}", what, path, why)));
+  };
+  if (!path.starts_with('/') || path.find('\0') != std::string::npos)
+    return refuse("the path is not absolute");
   if (path.starts_with("//")) return refuse("write it with one / at its beginning");
-  if (std::filesystem::path(path).lexically_normal().string() != path) return refuse("write it without .., //, and a / at its end");
+  if (std::filesystem::path(path).lexically_normal().string() != path)
+    return refuse("write it without .., //, and a / at its end");
   if (path == "/") return refuse("that would be no cage");
   for (const std::string_view own : {"/proc", "/dev", "/sys"})
     if (is_beneath(path, own)) return refuse(fmt::format("{} is the cage's own", own));
@@ -49,8 +54,9 @@ Result<void> check_path(const std::string& path, std::string_view what) {
 }  // namespace
 
 json::object to_json(const CagePlan& plan) {
-  return {{"program", plan.program},          {"args", to_array(plan.args)},   {"directory", plan.directory}, {"read", to_array(plan.read)},
-          {"write", to_array(plan.write)},    {"home", plan.home},             {"hosts", plan.hosts}};
+  return {{"program", plan.program},     {"args", to_array(plan.args)},   {"directory", plan.directory},
+          {"read", to_array(plan.read)}, {"write", to_array(plan.write)}, {"home", plan.home},
+          {"hosts", plan.hosts}};
 }
 
 Result<void> check(const CagePlan& plan) {

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "relay.";
 constexpr int kNamesTried = 64;
-constexpr auto kRemovalWait = std::chrono::milliseconds(500);  // the last process is dead, but perhaps not yet reaped
+constexpr auto kRemovalWait =
+    std::chrono::milliseconds(500);  // the last process is dead, but perhaps not yet reaped
 constexpr auto kRemovalPause = std::chrono::milliseconds(1);
 
 Result<void> write_file(const std::string& path, std::string_view text) {
@@ -56,8 +57,10 @@ GroupSite none(std::string reason) {
 }
 
 GroupSite look_at_v2(const std::string& directory) {
-  if (!has_word(directory + "/cgroup.controllers", "memory")) return none(fmt::format("{} has no memory controller", directory));
-  if (!can_write(directory) || !can_write(directory + "/cgroup.procs") || !can_write(directory + "/cgroup.subtree_control"))
+  if (!has_word(directory + "/cgroup.controllers", "memory"))
+    return none(fmt::format("{} has no memory controller", directory));
+  if (!can_write(directory) || !can_write(directory + "/cgroup.procs") ||
+      !can_write(directory + "/cgroup.subtree_control"))
     return none(fmt::format("{} is not delegated to us", directory));
   const bool pids = has_word(directory + "/cgroup.controllers", "pids");
   return {.version = GroupVersion::v2, .memory = directory, .pids = pids ? directory : "", .reason = {}};
@@ -65,13 +68,17 @@ GroupSite look_at_v2(const std::string& directory) {
 
 GroupSite look_at_v1(const std::string& memory, const std::string& pids) {
   if (!can_write(memory)) return none(fmt::format("{} is not delegated to us", memory));
-  return {.version = GroupVersion::v1, .memory = memory, .pids = !pids.empty() && can_write(pids) ? pids : "", .reason = {}};
+  return {.version = GroupVersion::v1,
+          .memory = memory,
+          .pids = !pids.empty() && can_write(pids) ? pids : "",
+          .reason = {}};
 }
 
 GroupSite look_at_path(const std::string& directory) {
-  GroupSite site = exists(directory + "/cgroup.controllers")      ? look_at_v2(directory)
-                   : exists(directory + "/memory.limit_in_bytes") ? look_at_v1(directory, "")
-                                                                  : none(fmt::format("{} is not a control group with a memory controller", directory));
+  GroupSite site = exists(directory + "/cgroup.controllers") ? look_at_v2(directory)
+                   : exists(directory + "/memory.limit_in_bytes")
+                       ? look_at_v1(directory, "")
+                       : none(fmt::format("{} is not a control group with a memory controller", directory));
   site.required = true;
   return site;
 }
@@ -91,7 +98,8 @@ bool is_abandoned(std::string_view name) {
   name.remove_prefix(kPrefix.size());
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-  return error == std::errc() && end != name.data() + name.size() && *end == '.' && ::kill(pid, 0) != 0 && errno == ESRCH;
+  return error == std::errc() && end != name.data() + name.size() && *end == '.' && ::kill(pid, 0) != 0 &&
+         errno == ESRCH;
 }
 
 void remove_abandoned_below(const std::string& parent) {
@@ -146,7 +154,8 @@ GroupSite prepare_group_site(GroupSite site) {
     (void)join_groups({site.memory});
   }
   if (own) ::rmdir(own->c_str());
-  GroupSite without = none(fmt::format("{} does not hand its controllers down: {}", site.memory, handed.error().message));
+  GroupSite without =
+      none(fmt::format("{} does not hand its controllers down: {}", site.memory, handed.error().message));
   without.required = site.required;
   return without;
 }
@@ -157,7 +166,8 @@ void remove_abandoned_groups(const GroupSite& site) {
   if (!site.pids.empty() && site.pids != site.memory) remove_abandoned_below(site.pids);
 }
 
-Result<ControlGroup> ControlGroup::make(const GroupSite& site, std::string_view name, std::size_t processes_max) {
+Result<ControlGroup> ControlGroup::make(const GroupSite& site, std::string_view name,
+                                        std::size_t processes_max) {
   if (site.version == GroupVersion::none) return fail(unavailable("wall control_group: " + site.reason));
   ControlGroup group(site.version);
   RELAY_TRY(std::string memory, make_directory(site.memory, name));
@@ -166,7 +176,8 @@ Result<ControlGroup> ControlGroup::make(const GroupSite& site, std::string_view 
     RELAY_TRY(std::string pids, make_directory(site.pids, name));
     group.directories_.push_back(std::move(pids));
   }
-  if (!site.pids.empty()) RELAY_CHECK(write_file(group.directories_.back() + "/pids.max", fmt::to_string(processes_max)));
+  if (!site.pids.empty())
+    RELAY_CHECK(write_file(group.directories_.back() + "/pids.max", fmt::to_string(processes_max)));
   return group;
 }
 
@@ -181,7 +192,8 @@ ControlGroup::~ControlGroup() {
 }
 
 Result<std::size_t> ControlGroup::memory_bytes_now() const {
-  const std::string path = directories_.front() + (version_ == GroupVersion::v2 ? "/memory.current" : "/memory.usage_in_bytes");
+  const std::string path =
+      directories_.front() + (version_ == GroupVersion::v2 ? "/memory.current" : "/memory.usage_in_bytes");
   std::ifstream file(path);
   std::size_t bytes = 0;
   if (!(file >> bytes)) return fail(unavailable("wall control_group: cannot read " + path));
@@ -193,7 +205,8 @@ Result<void> ControlGroup::limit_memory(std::size_t bytes) const {
   const std::string text = fmt::to_string(bytes);
   if (version_ == GroupVersion::v2) {
     RELAY_CHECK(write_file(directory + "/memory.max", text));
-    return exists(directory + "/memory.swap.max") ? write_file(directory + "/memory.swap.max", "0") : Result<void>{};
+    return exists(directory + "/memory.swap.max") ? write_file(directory + "/memory.swap.max", "0")
+                                                  : Result<void>{};
   }
   RELAY_CHECK(write_file(directory + "/memory.limit_in_bytes", text));
   const std::string with_swap = directory + "/memory.memsw.limit_in_bytes";

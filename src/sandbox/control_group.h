@@ -1,11 +1,14 @@
-// ControlGroup: what all children of one zygote may use together, where the machine lets us make a group for it.
+// ControlGroup: what all children of one zygote may use together, where the machine lets us make a group for
+// it.
 //
-// rlimits bound each child; nothing but a control group bounds their sum, or sees what rlimits do not count (shared
-// pages, the kernel's own memory). A group stands around a whole zygote: the zygote joins before it boots, its children are born in
-// it, and a run costs nothing. docs/decisions/0017-control-groups.md has the figures behind that.
+// rlimits bound each child; nothing but a control group bounds their sum, or sees what rlimits do not count
+// (shared pages, the kernel's own memory). A group stands around a whole zygote: the zygote joins before it
+// boots, its children are born in it, and a run costs nothing. docs/decisions/0017-control-groups.md has the
+// figures behind that.
 //
-// Groups are made below a site: the directory of our own group, or one that the configuration names. A site may be missing: then
-// rlimits stand alone, and `reason` says why. Blocking file operations, a millisecond at worst; called when a zygote starts or ends.
+// Groups are made below a site: the directory of our own group, or one that the configuration names. A site
+// may be missing: then rlimits stand alone, and `reason` says why. Blocking file operations, a millisecond at
+// worst; called when a zygote starts or ends.
 #pragma once
 
 #include <cstddef>
@@ -25,20 +28,21 @@ std::string_view name_of(GroupVersion version);
 /// Where groups are made.
 struct GroupSite {
   GroupVersion version = GroupVersion::none;
-  std::string memory;  // directory that limits memory
-  std::string pids;    // and the one that limits processes: the same in v2, perhaps empty in v1
-  std::string reason;  // without a site: why
+  std::string memory;     // directory that limits memory
+  std::string pids;       // and the one that limits processes: the same in v2, perhaps empty in v1
+  std::string reason;     // without a site: why
   bool required = false;  // the configuration names it, so a zygote without a group does not start
 
   bool operator==(const GroupSite&) const = default;
 };
 
-/// "auto": below our own group, v2 before v1. "off": none. A path: there, in whichever hierarchy it belongs to. Only looks.
+/// "auto": below our own group, v2 before v1. "off": none. A path: there, in whichever hierarchy it belongs
+/// to. Only looks.
 GroupSite find_group_site(std::string_view wanted);
 GroupSite find_group_site(std::string_view wanted, const GroupHomes& homes);
 
-/// Makes a v2 site hand its controllers down. A group with processes of its own cannot: when we are the only one, we move
-/// into a group below it. A site that cannot be made usable comes back as none, with the reason.
+/// Makes a v2 site hand its controllers down. A group with processes of its own cannot: when we are the only
+/// one, we move into a group below it. A site that cannot be made usable comes back as none, with the reason.
 GroupSite prepare_group_site(GroupSite site);
 
 /// Removes the groups of processes that are gone: a relay that was killed leaves its groups behind, empty.
@@ -50,7 +54,8 @@ class ControlGroup {
   static Result<ControlGroup> make(const GroupSite& site, std::string_view name, std::size_t processes_max);
   ControlGroup(ControlGroup&& other) noexcept;
   ControlGroup& operator=(ControlGroup&&) = delete;
-  /// Removes it, as soon as the last process has left it; gives up after a moment and leaves that to remove_abandoned_groups.
+  /// Removes it, as soon as the last process has left it; gives up after a moment and leaves that to
+  /// remove_abandoned_groups.
   ~ControlGroup();
 
   /// In the order in which a process joins them.

@@ -25,11 +25,13 @@ constexpr std::string_view kHybrid =
 
 TEST(GroupHomes, AreFoundInEachHierarchy) {
   const GroupHomes homes = parse_group_homes(kHybrid, "8:pids:/\n4:memory:/a/b\n0::/user.slice\n");
-  EXPECT_EQ(homes, (GroupHomes{"/sys/fs/cgroup/unified/user.slice", "/sys/fs/cgroup/memory/a/b", "/sys/fs/cgroup/pids"}));
+  EXPECT_EQ(homes, (GroupHomes{"/sys/fs/cgroup/unified/user.slice", "/sys/fs/cgroup/memory/a/b",
+                               "/sys/fs/cgroup/pids"}));
 }
 
 TEST(GroupHomes, ControllersMayShareAHierarchy) {
-  const GroupHomes homes = parse_group_homes("1 2 0:3 / /cg rw - cgroup cgroup rw,memory,pids\n", "4:pids,memory:/x\n");
+  const GroupHomes homes =
+      parse_group_homes("1 2 0:3 / /cg rw - cgroup cgroup rw,memory,pids\n", "4:pids,memory:/x\n");
   EXPECT_EQ(homes, (GroupHomes{"", "/cg/x", "/cg/x"}));
 }
 
@@ -40,7 +42,8 @@ TEST(GroupHomes, AContainersMountBeginsBelowTheTop) {
 }
 
 TEST(GroupHomes, NonsenseGivesNone) {
-  for (const std::string_view text : {"", "\n\n", "1 2 3", "- - - -", "1 2 0:3 / /cg rw - cgroup2", ":::", "4:memory"})
+  for (const std::string_view text :
+       {"", "\n\n", "1 2 3", "- - - -", "1 2 0:3 / /cg rw - cgroup2", ":::", "4:memory"})
     EXPECT_EQ(parse_group_homes(text, text), GroupHomes{}) << text;
 }
 
@@ -63,7 +66,8 @@ class FakeHierarchy : public testing::Test {
 TEST_F(FakeHierarchy, TheUnifiedOneComesFirstWhenItLimitsMemory) {
   for (const char* name : {"cgroup.procs", "cgroup.subtree_control"}) put(name);
   put("cgroup.controllers", "cpu memory pids\n");
-  const GroupSite site = find_group_site("auto", {.unified = root_.string(), .memory = "/nowhere", .pids = ""});
+  const GroupSite site =
+      find_group_site("auto", {.unified = root_.string(), .memory = "/nowhere", .pids = ""});
   EXPECT_EQ(site, (GroupSite{.version = GroupVersion::v2, .memory = root_.string(), .pids = root_.string()}));
   EXPECT_EQ(prepare_group_site(site), site);
   EXPECT_EQ(get("cgroup.subtree_control"), "+memory +pids");
@@ -71,15 +75,19 @@ TEST_F(FakeHierarchy, TheUnifiedOneComesFirstWhenItLimitsMemory) {
 
 TEST_F(FakeHierarchy, WithoutAMemoryControllerTheOldOneIsUsed) {
   put("cgroup.controllers", "cpu\n");
-  const GroupSite site = find_group_site("auto", {.unified = root_.string(), .memory = root_.string(), .pids = "/nowhere"});
+  const GroupSite site =
+      find_group_site("auto", {.unified = root_.string(), .memory = root_.string(), .pids = "/nowhere"});
   EXPECT_EQ(site, (GroupSite{.version = GroupVersion::v1, .memory = root_.string()}));
 }
 
 TEST_F(FakeHierarchy, WithoutAnythingTheReasonIsSaid) {
   put("cgroup.controllers", "cpu\n");
-  EXPECT_NE(find_group_site("auto", {.unified = root_.string(), .memory = "", .pids = ""}).reason.find("no memory controller"), std::string::npos);
+  EXPECT_NE(find_group_site("auto", {.unified = root_.string(), .memory = "", .pids = ""})
+                .reason.find("no memory controller"),
+            std::string::npos);
   EXPECT_EQ(find_group_site("auto", {}).reason, "no control groups are mounted");
-  EXPECT_EQ(find_group_site("off", {.unified = root_.string(), .memory = root_.string(), .pids = ""}).version, GroupVersion::none);
+  EXPECT_EQ(find_group_site("off", {.unified = root_.string(), .memory = root_.string(), .pids = ""}).version,
+            GroupVersion::none);
   const GroupSite named = find_group_site(root_.string() + "/absent", {});
   EXPECT_EQ(named.version, GroupVersion::none);
   EXPECT_TRUE(named.required);
@@ -91,11 +99,13 @@ TEST_F(FakeHierarchy, TheGroupsOfDeadProcessesAreRemovedAndNoOthers) {
   ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
   const std::string abandoned = fmt::format("relay.{}.js", gone);
   const std::string ours = fmt::format("relay.{}.js", ::getpid());
-  for (const std::string& name : {abandoned, ours, std::string("relay.x.js"), std::string("relay.4194304"), std::string("other")})
+  for (const std::string& name :
+       {abandoned, ours, std::string("relay.x.js"), std::string("relay.4194304"), std::string("other")})
     fs::create_directory(root_ / name);
   remove_abandoned_groups({.version = GroupVersion::v1, .memory = root_.string()});
   EXPECT_FALSE(fs::exists(root_ / abandoned));
-  for (const std::string& name : {ours, std::string("relay.x.js"), std::string("relay.4194304"), std::string("other")})
+  for (const std::string& name :
+       {ours, std::string("relay.x.js"), std::string("relay.4194304"), std::string("other")})
     EXPECT_TRUE(fs::exists(root_ / name)) << name;
 }
 
@@ -104,15 +114,18 @@ class RealGroup : public testing::Test {
  protected:
   void SetUp() override {
     site_ = find_group_site("auto");
-    if (site_.version == GroupVersion::none) GTEST_SKIP() << "no control group is delegated here: " << site_.reason;
-    if (site_.version == GroupVersion::v2) GTEST_SKIP() << "a test does not rearrange the group that it was started in";
+    if (site_.version == GroupVersion::none)
+      GTEST_SKIP() << "no control group is delegated here: " << site_.reason;
+    if (site_.version == GroupVersion::v2)
+      GTEST_SKIP() << "a test does not rearrange the group that it was started in";
   }
   // How a process in the group ends that writes to so much memory, shared so that no rlimit counts it.
   static int ending_of_use(const ControlGroup& group, std::size_t bytes) {
     const pid_t child = ::fork();
     if (child == 0) {
       if (!join_groups(group.directories())) ::_exit(2);
-      auto* const memory = static_cast<char*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+      auto* const memory = static_cast<char*>(
+          ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
       for (std::size_t at = 0; at < bytes; at += 4096) memory[at] = 1;
       ::_exit(0);
     }

@@ -36,7 +36,8 @@ std::optional<std::string_view> find_path(std::string_view cgroup, std::string_v
     const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
     if (second == line.npos) continue;
     const std::string_view names = line.substr(first + 1, second - first - 1);
-    if (controller.empty() ? names.empty() : has_controller(names, controller)) return line.substr(second + 1);
+    if (controller.empty() ? names.empty() : has_controller(names, controller))
+      return line.substr(second + 1);
   }
   return std::nullopt;
 }
@@ -59,7 +60,8 @@ std::optional<Mount> parse_mount(std::string_view line) {
 // In a container the mount may begin below the top; a path outside of it is out of sight.
 std::string place(const Mount& mount, std::string_view path) {
   if (mount.root != "/") {
-    if (!path.starts_with(mount.root) || (path.size() > mount.root.size() && path[mount.root.size()] != '/')) return {};
+    if (!path.starts_with(mount.root) || (path.size() > mount.root.size() && path[mount.root.size()] != '/'))
+      return {};
     path.remove_prefix(mount.root.size());
   }
   while (path.ends_with('/')) path.remove_suffix(1);

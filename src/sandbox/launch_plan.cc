@@ -8,9 +8,11 @@
 namespace relay::sandbox {
 namespace {
 
-constexpr Wall kNamespaceWalls[] = {Wall::user_namespace, Wall::pid_namespace, Wall::mount_namespace, Wall::network_namespace,
-                                    Wall::ipc_namespace,  Wall::uts_namespace, Wall::empty_root,      Wall::unprivileged_user};
-// V8 maps more than it keeps when it looks for aligned memory. So much unused space costs 8 MB of page tables at worst.
+constexpr Wall kNamespaceWalls[] = {Wall::user_namespace,    Wall::pid_namespace,    Wall::mount_namespace,
+                                    Wall::network_namespace, Wall::ipc_namespace,    Wall::uts_namespace,
+                                    Wall::empty_root,        Wall::unprivileged_user};
+// V8 maps more than it keeps when it looks for aligned memory. So much unused space costs 8 MB of page tables
+// at worst.
 constexpr std::size_t kAddressSlack = 4096 * limits::kMiB;
 constexpr Wall kProcessWalls[] = {Wall::no_capabilities, Wall::no_new_privileges, Wall::undumpable,
                                   Wall::own_socket_only, Wall::resource_limits,   Wall::system_call_filter};
@@ -68,8 +70,10 @@ LaunchPlan make_zygote_plan(WallLevel level) {
 
 LaunchPlan make_cage_walls() {
   LaunchPlan plan;
-  plan.walls = {Wall::user_namespace,  Wall::pid_namespace,     Wall::mount_namespace, Wall::network_namespace, Wall::ipc_namespace,
-                Wall::uts_namespace,   Wall::private_root,      Wall::no_capabilities, Wall::no_new_privileges, Wall::system_call_filter};
+  plan.walls = {Wall::user_namespace,    Wall::pid_namespace,   Wall::mount_namespace,
+                Wall::network_namespace, Wall::ipc_namespace,   Wall::uts_namespace,
+                Wall::private_root,      Wall::no_capabilities, Wall::no_new_privileges,
+                Wall::system_call_filter};
   plan.filter = "server";
   return plan;
 }
@@ -86,7 +90,10 @@ json::object to_json(const LaunchPlan& plan) {
                                   {"descriptors", plan.limits.descriptors},
                                   {"stackBytes", plan.limits.stack_bytes},
                                   {"cpuSeconds", plan.limits.cpu.count()}};
-  return {{"level", name_of(plan.level)}, {"walls", std::move(walls)}, {"limits", child_limits}, {"filter", plan.filter}};
+  return {{"level", name_of(plan.level)},
+          {"walls", std::move(walls)},
+          {"limits", child_limits},
+          {"filter", plan.filter}};
 }
 
 std::string fingerprint(const LaunchPlan& plan) {

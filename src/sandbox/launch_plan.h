@@ -1,8 +1,9 @@
 // LaunchPlan: the walls around a worker process, described before they are built.
 //
-// A plan is a value: print it, hash it, put it into the audit log, compare it in a test. The order of its walls is the
-// order in which confine.cc builds them; a wall that cannot be built stops the worker with a message that names it. A
-// weaker plan is a level with its own name that somebody has to ask for, never a fallback.
+// A plan is a value: print it, hash it, put it into the audit log, compare it in a test. The order of its
+// walls is the order in which confine.cc builds them; a wall that cannot be built stops the worker with a
+// message that names it. A weaker plan is a level with its own name that somebody has to ask for, never a
+// fallback.
 #pragma once
 
 #include <chrono>
@@ -44,7 +45,8 @@ std::string_view name_of(Wall wall);
 /// How much of the plan a machine must be able to give.
 enum class WallLevel : std::uint8_t {
   full,
-  reduced,  // no namespaces: for kernels that refuse them. Descriptor, limit and system-call walls still stand.
+  reduced,  // no namespaces: for kernels that refuse them. Descriptor, limit and system-call walls still
+            // stand.
 };
 
 std::string_view name_of(WallLevel level);
@@ -54,7 +56,7 @@ std::optional<WallLevel> find_wall_level(std::string_view name);
 struct ChildLimits {
   std::size_t memory_bytes = 0;
   std::size_t address_bytes = 0;  // mapped, whether used or not: page tables count for nothing else
-  std::size_t descriptors = 1;  // its socket; nothing else can be opened
+  std::size_t descriptors = 1;    // its socket; nothing else can be opened
   std::size_t stack_bytes = 0;
   std::chrono::seconds cpu{0};
 };

@@ -52,8 +52,8 @@ Result<void> map_one_id(pid_t pid, unsigned user_inside, unsigned group_inside) 
   return write_proc(pid, "gid_map", fmt::format("{} {} 1\n", group_inside, ::getegid()));
 }
 
-// A plan that ends as nobody needs two ids as root: root, to read the runtime's files while booting, and nobody, to become
-// afterwards. One that does not keeps the user's own id, and with it the user's own files.
+// A plan that ends as nobody needs two ids as root: root, to read the runtime's files while booting, and
+// nobody, to become afterwards. One that does not keeps the user's own id, and with it the user's own files.
 Result<void> map_ids(pid_t pid, const LaunchPlan& plan) {
   if (!has(plan, Wall::unprivileged_user)) return map_one_id(pid, ::geteuid(), ::getegid());
   if (::geteuid() == 0) {
@@ -77,12 +77,15 @@ Result<pid_t> fork_into_namespaces(const LaunchPlan& plan) {
   const unsigned long flags = clone_flags(plan);
   const auto pid = static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0));
   if (pid < 0)
-    return fail(from_errno(errno, "wall user_namespace: the kernel refuses new namespaces (see user.max_user_namespaces, "
-                                  "kernel.unprivileged_userns_clone and AppArmor; walls \"reduced\" does without)"));
+    return fail(
+        from_errno(errno,
+                   "wall user_namespace: the kernel refuses new namespaces (see user.max_user_namespaces, "
+                   "kernel.unprivileged_userns_clone and AppArmor; walls \"reduced\" does without)"));
   char go = 0;
   if (pid == 0) {
     mapped.second.reset();
-    if (::read(mapped.first.get(), &go, 1) != 1) ::_exit(1);  // the parent could not map the ids, and says so itself
+    if (::read(mapped.first.get(), &go, 1) != 1)
+      ::_exit(1);  // the parent could not map the ids, and says so itself
     return 0;
   }
   if (flags & CLONE_NEWUSER) {
@@ -98,13 +101,16 @@ Result<pid_t> fork_into_namespaces(const LaunchPlan& plan) {
 Result<void> enter_empty_root() {
   constexpr Wall kWall = Wall::empty_root;
   constexpr unsigned long kLocked = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return wall_failed(kWall, "make mounts private");
-  if (::mount("empty", "/tmp", "tmpfs", kLocked, "size=4k,nr_inodes=2,mode=555") != 0) return wall_failed(kWall, "mount a tmpfs");
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return wall_failed(kWall, "make mounts private");
+  if (::mount("empty", "/tmp", "tmpfs", kLocked, "size=4k,nr_inodes=2,mode=555") != 0)
+    return wall_failed(kWall, "mount a tmpfs");
   if (::chdir("/tmp") != 0) return wall_failed(kWall, "enter it");
   if (::syscall(SYS_pivot_root, ".", ".") != 0) return wall_failed(kWall, "pivot_root");
   if (::umount2(".", MNT_DETACH) != 0) return wall_failed(kWall, "let go of the old root");
   if (::chdir("/") != 0) return wall_failed(kWall, "enter the new root");
-  if (::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_RDONLY | kLocked, nullptr) != 0) return wall_failed(kWall, "make it read-only");
+  if (::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_RDONLY | kLocked, nullptr) != 0)
+    return wall_failed(kWall, "make it read-only");
   return {};
 }
 
@@ -123,32 +129,38 @@ namespace {
 
 Result<void> set_capabilities(const __user_cap_data_struct (&sets)[2]) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  if (::syscall(SYS_capset, &header, sets) != 0) return wall_failed(Wall::no_capabilities, "set the capability sets");
+  if (::syscall(SYS_capset, &header, sets) != 0)
+    return wall_failed(Wall::no_capabilities, "set the capability sets");
   return {};
 }
 
-// The bounding set can be emptied only by a process that may; a process without privileges has nothing to lose there,
-// because no_new_privs keeps it from gaining what the set would allow.
+// The bounding set can be emptied only by a process that may; a process without privileges has nothing to
+// lose there, because no_new_privs keeps it from gaining what the set would allow.
 Result<void> empty_bounding_set() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
-  if (::syscall(SYS_capget, &header, sets) != 0) return wall_failed(Wall::no_capabilities, "read the capability sets");
+  if (::syscall(SYS_capget, &header, sets) != 0)
+    return wall_failed(Wall::no_capabilities, "read the capability sets");
   if (!(sets[0].permitted & (1U << CAP_SETPCAP))) return {};
   sets[0].effective = sets[0].permitted;
   sets[1].effective = sets[1].permitted;
   RELAY_CHECK(set_capabilities(sets));
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
-    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return wall_failed(Wall::no_capabilities, "empty the bounding set");
-  constexpr int kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
-                        SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-  if (::prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0) return wall_failed(Wall::no_capabilities, "lock the secure bits");
+    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
+      return wall_failed(Wall::no_capabilities, "empty the bounding set");
+  constexpr int kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                        SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                        SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (::prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0)
+    return wall_failed(Wall::no_capabilities, "lock the secure bits");
   return {};
 }
 
 }  // namespace
 
 Result<void> drop_capabilities() {
-  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return wall_failed(Wall::no_capabilities, "clear the ambient set");
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+    return wall_failed(Wall::no_capabilities, "clear the ambient set");
   RELAY_CHECK(empty_bounding_set());
   return set_capabilities({});
 }
@@ -164,7 +176,8 @@ Result<void> forbid_dumps() {
 }
 
 Result<void> die_with_parent() {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return fail(from_errno(errno, "ask to die with the parent"));
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)
+    return fail(from_errno(errno, "ask to die with the parent"));
   return {};
 }
 

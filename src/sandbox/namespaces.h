@@ -1,7 +1,7 @@
 // Namespaces and privileges: each function builds one wall and says in its error which one it was.
 //
-// Works as root and as anybody else. As root the worker ends up as nobody on the machine, too; as a user it keeps that
-// user's id outside and is nobody inside, with no capability anywhere.
+// Works as root and as anybody else. As root the worker ends up as nobody on the machine, too; as a user it
+// keeps that user's id outside and is nobody inside, with no capability anywhere.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,10 @@ namespace relay::sandbox {
 /// The id inside: the kernel's own "nobody".
 inline constexpr unsigned kNobody = 65534;
 
-/// Forks a child into the plan's new namespaces: it is process 1 there, holds every capability there, and goes on only
-/// after its ids are mapped (to nobody, or to the user's own when the plan has no unprivileged_user). Returns 0 in the child and its pid in the parent, like fork. A level without namespaces forks plainly.
+/// Forks a child into the plan's new namespaces: it is process 1 there, holds every capability there, and
+/// goes on only after its ids are mapped (to nobody, or to the user's own when the plan has no
+/// unprivileged_user). Returns 0 in the child and its pid in the parent, like fork. A level without
+/// namespaces forks plainly.
 Result<pid_t> fork_into_namespaces(const LaunchPlan& plan);
 
 /// An empty read-only root with nothing mounted below it; needs the mount namespace.

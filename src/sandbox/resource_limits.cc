@@ -11,9 +11,11 @@ namespace {
 
 Result<void> set_limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
   rlimit present{};
-  if (::getrlimit(resource, &present) != 0) return fail(from_errno(errno, "wall resource_limits: read a limit"));
+  if (::getrlimit(resource, &present) != 0)
+    return fail(from_errno(errno, "wall resource_limits: read a limit"));
   const rlimit wanted{std::min(soft, present.rlim_max), std::min(hard, present.rlim_max)};
-  if (::setrlimit(resource, &wanted) != 0) return fail(from_errno(errno, "wall resource_limits: set a limit"));
+  if (::setrlimit(resource, &wanted) != 0)
+    return fail(from_errno(errno, "wall resource_limits: set a limit"));
   return {};
 }
 

@@ -1,6 +1,7 @@
-// rlimits of a run child. Memory is RLIMIT_DATA: the kernel counts every private writable page that is asked for,
-// V8's and WebAssembly's included, so a guest that wants too much gets a normal "out of memory". RLIMIT_AS bounds what that does not
-// count: pages that are only read cost nothing but page tables, and those would be without a bound.
+// rlimits of a run child. Memory is RLIMIT_DATA: the kernel counts every private writable page that is asked
+// for, V8's and WebAssembly's included, so a guest that wants too much gets a normal "out of memory".
+// RLIMIT_AS bounds what that does not count: pages that are only read cost nothing but page tables, and those
+// would be without a bound.
 #pragma once
 
 #include <chrono>

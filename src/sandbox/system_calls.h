@@ -1,9 +1,10 @@
 // The system call filters, by their name in a LaunchPlan.
 //
-// "server" is for whole programs (Node, Python) in a cage: a deny-list, see server_calls.cc. "engine" is for a run child: an
-// allow-list, compiled once in the zygote and loaded by every child. It holds what V8 and the run socket need to go on once everything is loaded: memory, time, randomness, reading and
-// writing open descriptors. Nothing in it opens, connects, executes, signals or looks around. Whatever is not on the
-// list ends the process; the kernel does not ask.
+// "server" is for whole programs (Node, Python) in a cage: a deny-list, see server_calls.cc. "engine" is for
+// a run child: an allow-list, compiled once in the zygote and loaded by every child. It holds what V8 and the
+// run socket need to go on once everything is loaded: memory, time, randomness, reading and writing open
+// descriptors. Nothing in it opens, connects, executes, signals or looks around. Whatever is not on the list
+// ends the process; the kernel does not ask.
 #pragma once
 
 #include <linux/filter.h>

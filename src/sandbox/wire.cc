@@ -9,7 +9,8 @@ namespace relay::sandbox {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
-constexpr std::size_t kInnerPrefixBytes = kFramePrefixBytes - kLengthBytes;  // what the length counts before the header
+constexpr std::size_t kInnerPrefixBytes =
+    kFramePrefixBytes - kLengthBytes;  // what the length counts before the header
 
 void put_number(char* out, std::size_t number) {
   for (int i = 0; i < 4; ++i) out[i] = static_cast<char>(number >> (8 * i));
@@ -45,7 +46,8 @@ char* FrameReader::prepare(std::size_t bytes) {
     end_ -= begin_;
     begin_ = 0;
   }
-  if (buffer_.size() - end_ < bytes) buffer_.resize(std::max(end_ + bytes, std::min(2 * buffer_.size(), frame_bytes_max_)));
+  if (buffer_.size() - end_ < bytes)
+    buffer_.resize(std::max(end_ + bytes, std::min(2 * buffer_.size(), frame_bytes_max_)));
   return buffer_.data() + end_;
 }
 
@@ -65,15 +67,18 @@ Result<std::optional<FrameView>> FrameReader::next() {
   const std::size_t available = end_ - begin_;
   if (available < kLengthBytes) return std::optional<FrameView>{};
   const std::size_t length = number_at(0);
-  if (length < kInnerPrefixBytes) return fail(invalid(fmt::format("a frame of {} bytes is too short", length)));
+  if (length < kInnerPrefixBytes)
+    return fail(invalid(fmt::format("a frame of {} bytes is too short", length)));
   if (length > frame_bytes_max_)
-    return fail(too_large(fmt::format("a frame of {} bytes is over the limit of {}", length, frame_bytes_max_)));
+    return fail(
+        too_large(fmt::format("a frame of {} bytes is over the limit of {}", length, frame_bytes_max_)));
   if (available < kFramePrefixBytes) return std::optional<FrameView>{};
   const auto number = static_cast<std::uint8_t>(buffer_[begin_ + kLengthBytes]);
   const std::optional<FrameKind> kind = find_frame_kind(number, source_);
   if (!kind) return fail(invalid(fmt::format("{} is no kind of frame that may come from this side", number)));
   const std::size_t header_bytes = number_at(5);
-  if (header_bytes > length - kInnerPrefixBytes) return fail(invalid("a frame's header is longer than the frame"));
+  if (header_bytes > length - kInnerPrefixBytes)
+    return fail(invalid("a frame's header is longer than the frame"));
   if (available < kLengthBytes + length) return std::optional<FrameView>{};
   const std::string_view content(buffer_.data() + begin_ + kFramePrefixBytes, length - kInnerPrefixBytes);
   begin_ += kLengthBytes + length;

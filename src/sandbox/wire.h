@@ -1,9 +1,9 @@
 // The run socket's frames, as values: the one codec that relay, the zygote's children and the fuzzer share.
 // docs/formats/worker_wire.md defines the bytes.
 //
-// A frame is u32 length | u8 kind | u32 header length | header (UTF-8 JSON) | body. The codec checks lengths and kinds
-// only; what a header says, and whether a frame may come now, is its reader's business. Everything that a child
-// sends is hostile until checked.
+// A frame is u32 length | u8 kind | u32 header length | header (UTF-8 JSON) | body. The codec checks lengths
+// and kinds only; what a header says, and whether a frame may come now, is its reader's business. Everything
+// that a child sends is hostile until checked.
 #pragma once
 
 #include <cstddef>
@@ -52,11 +52,12 @@ std::string make_frame_prefix(FrameKind kind, std::size_t header_bytes, std::siz
 /// The whole frame in one piece.
 std::string make_frame(FrameKind kind, std::string_view header, std::string_view body = {});
 
-/// Takes bytes as they come and gives frames. Memory is bounded by the frame limit: a length over it is an error
-/// as soon as its four bytes are there, before anything is kept for it.
+/// Takes bytes as they come and gives frames. Memory is bounded by the frame limit: a length over it is an
+/// error as soon as its four bytes are there, before anything is kept for it.
 class FrameReader {
  public:
-  FrameReader(FrameSource source, std::size_t frame_bytes_max) : source_(source), frame_bytes_max_(frame_bytes_max) {}
+  FrameReader(FrameSource source, std::size_t frame_bytes_max)
+      : source_(source), frame_bytes_max_(frame_bytes_max) {}
 
   /// Room for at least this many bytes; views of earlier frames end here.
   char* prepare(std::size_t bytes);

@@ -1,4 +1,5 @@
-// Whatever a child sends, in whatever pieces: frames or an error, never a view outside the bytes that were sent.
+// Whatever a child sends, in whatever pieces: frames or an error, never a view outside the bytes that were
+// sent.
 #include "sandbox/wire.h"
 
 #include <cstdlib>

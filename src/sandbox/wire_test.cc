@@ -17,7 +17,8 @@ struct Owned {
 };
 
 // Feeds the bytes in pieces of one size; gives the frames, or the error.
-Result<std::vector<Owned>> read_in_pieces(std::string_view bytes, std::size_t piece, FrameSource source = FrameSource::child,
+Result<std::vector<Owned>> read_in_pieces(std::string_view bytes, std::size_t piece,
+                                          FrameSource source = FrameSource::child,
                                           std::size_t max_bytes = 1000) {
   FrameReader reader(source, max_bytes);
   std::vector<Owned> frames;
@@ -33,10 +34,11 @@ Result<std::vector<Owned>> read_in_pieces(std::string_view bytes, std::size_t pi
 }
 
 TEST(Wire, FramesSurviveEverySplit) {
-  const std::vector<Owned> sent = {{FrameKind::ready, "{}", ""},
-                                   {FrameKind::output, R"({"stream":"stdout"})", std::string(600, 'x') + std::string("\0\xff", 2)},
-                                   {FrameKind::call, "", ""},
-                                   {FrameKind::done, R"({"exitCode":0})", "body"}};
+  const std::vector<Owned> sent = {
+      {FrameKind::ready, "{}", ""},
+      {FrameKind::output, R"({"stream":"stdout"})", std::string(600, 'x') + std::string("\0\xff", 2)},
+      {FrameKind::call, "", ""},
+      {FrameKind::done, R"({"exitCode":0})", "body"}};
   std::string bytes;
   for (const Owned& frame : sent) bytes += make_frame(frame.kind, frame.header, frame.body);
   for (const std::size_t piece : kReadSizes) {
@@ -69,8 +71,10 @@ TEST(Wire, BrokenFramesAreErrorsAtEverySplit) {
   };
   for (const Broken& broken : all)
     for (const std::size_t piece : kReadSizes) {
-      EXPECT_FALSE(read_in_pieces(broken.bytes, piece)) << "a frame that " << broken.name << ", in pieces of " << piece;
-      EXPECT_FALSE(read_in_pieces(make_frame(FrameKind::ready, "{}") + broken.bytes, piece)) << broken.name << " after a good one";
+      EXPECT_FALSE(read_in_pieces(broken.bytes, piece))
+          << "a frame that " << broken.name << ", in pieces of " << piece;
+      EXPECT_FALSE(read_in_pieces(make_frame(FrameKind::ready, "{}") + broken.bytes, piece))
+          << broken.name << " after a good one";
     }
 }
 

@@ -46,7 +46,8 @@ io::Task<ToolResult> operation_confirm(std::shared_ptr<const AdminWorld> world, 
   co_return armed ? ToolResult::text(policy::armed_text()) : ToolResult::error(policy::not_armed_text());
 }
 
-pipeline::GuardedTool make_tool(std::string name, std::string description, std::string_view schema, pipeline::ToolHandler handler) {
+pipeline::GuardedTool make_tool(std::string name, std::string description, std::string_view schema,
+                                pipeline::ToolHandler handler) {
   pipeline::GuardedTool guarded;
   guarded.tool.name = std::move(name);
   guarded.tool.description = std::move(description);
@@ -60,12 +61,17 @@ pipeline::GuardedTool make_tool(std::string name, std::string description, std::
 }  // namespace
 
 Result<void> add_admin_tools(pipeline::Toolset& toolset, std::shared_ptr<const AdminWorld> world) {
-  RELAY_CHECK(toolset.add_tool(make_tool("server_info", "State of this server: version, policy, limits, walls, audit, sandboxes.", "",
-                                         [world](mcp::Context&, const Recorded&) { return server_info(world); })));
-  RELAY_CHECK(toolset.add_tool(make_tool("audit_tail", "The last lines of the audit log, oldest first, as JSON lines.", kTailSchema,
-                                         [world](mcp::Context&, const Recorded& recorded) { return audit_tail(world, recorded); })));
-  RELAY_CHECK(toolset.add_tool(make_tool("operation_confirm", "Arms an irreversible call that asked for confirmation; then issue that exact call again.", kConfirmSchema,
-                                         [world](mcp::Context&, const Recorded& recorded) { return operation_confirm(world, recorded); })));
+  RELAY_CHECK(toolset.add_tool(
+      make_tool("server_info", "State of this server: version, policy, limits, walls, audit, sandboxes.", "",
+                [world](mcp::Context&, const Recorded&) { return server_info(world); })));
+  RELAY_CHECK(toolset.add_tool(
+      make_tool("audit_tail", "The last lines of the audit log, oldest first, as JSON lines.", kTailSchema,
+                [world](mcp::Context&, const Recorded& recorded) { return audit_tail(world, recorded); })));
+  RELAY_CHECK(toolset.add_tool(make_tool(
+      "operation_confirm",
+      "Arms an irreversible call that asked for confirmation; then issue that exact call again.",
+      kConfirmSchema,
+      [world](mcp::Context&, const Recorded& recorded) { return operation_confirm(world, recorded); })));
   return {};
 }
 

@@ -7,19 +7,22 @@ std::string text(const json::object& object, std::string_view key) {
   return std::string(json::find_string(object, key).value_or(""));
 }
 
-// The schemas are sent with every tool list, so they say what a model needs and no more. What has a word to it is explained at run_js; run_py is
-// described as "like run_js".
-#define RELAY_CODE_SCHEMA(packages, of_session, of_policy, of_servers)                                                      \
-  R"({"type":"object","required":["code"],"additionalProperties":false,"properties":{)"                                    \
-  R"("code":{"type":"string"},"stdin":{"type":"string"},"args":{"type":"array","items":{"type":"string"}},)"              \
-  R"("env":{"type":"object","additionalProperties":{"type":"string"}},"cwd":{"type":"string"},)" packages                  \
-  R"("session":{"type":"string","maxLength":64)" of_session R"(},"reset":{"type":"boolean"},)"                            \
-  R"("timeoutMs":{"type":"integer","minimum":1},"policy":{"type":"object")" of_policy "},"                                \
-  R"("servers":{"type":"array","items":{"type":"string"})" of_servers R"(},"executor":{"enum":["local","browser"]}}})"
+// The schemas are sent with every tool list, so they say what a model needs and no more. What has a word to
+// it is explained at run_js; run_py is described as "like run_js".
+#define RELAY_CODE_SCHEMA(packages, of_session, of_policy, of_servers)                                       \
+  R"({"type":"object","required":["code"],"additionalProperties":false,"properties":{)"                      \
+  R"("code":{"type":"string"},"stdin":{"type":"string"},"args":{"type":"array","items":{"type":"string"}},)" \
+  R"("env":{"type":"object","additionalProperties":{"type":"string"}},"cwd":{"type":"string"},)" packages    \
+  R"("session":{"type":"string","maxLength":64)" of_session R"(},"reset":{"type":"boolean"},)"               \
+  R"("timeoutMs":{"type":"integer","minimum":1},"policy":{"type":"object")" of_policy                        \
+  "},"                                                                                                       \
+  R"("servers":{"type":"array","items":{"type":"string"})" of_servers                                        \
+  R"(},"executor":{"enum":["local","browser"]}}})"
 
 constexpr std::string_view kJsSchema = RELAY_CODE_SCHEMA(
     R"("npm":{"type":"object","properties":{"dependencies":{"type":"object","additionalProperties":{"type":"string"}}}},)",
-    R"(,"description":"keep variables for the next call of that name")", R"(,"description":"narrower network, filesystem, limits")",
+    R"(,"description":"keep variables for the next call of that name")",
+    R"(,"description":"narrower network, filesystem, limits")",
     R"(,"description":"MCP servers it may call")");
 constexpr std::string_view kPySchema = RELAY_CODE_SCHEMA(
     R"("pip":{"type":"object","properties":{"requirements":{"type":"array","items":{"type":"string"}},"wheelUrls":{"type":"array","items":{"type":"string"}}}},)",
@@ -33,10 +36,8 @@ constexpr std::string_view kOutputSchema =
 
 std::string_view code_input_schema(executors::Language language) {
   switch (language) {
-    case executors::Language::js:
-      return kJsSchema;
-    case executors::Language::py:
-      return kPySchema;
+    case executors::Language::js: return kJsSchema;
+    case executors::Language::py: return kPySchema;
   }
   return kJsSchema;
 }
@@ -54,11 +55,14 @@ CodeArguments read_code_arguments(const json::object& arguments, executors::Lang
   if (const json::object* env = json::find_object(arguments, "env"))
     for (const auto& member : *env) out.env.emplace(member.key(), member.value().as_string());
   if (const auto cwd = json::find_string(arguments, "cwd")) out.cwd = *cwd;
-  if (const json::object* packages = json::find_object(arguments, language == executors::Language::js ? "npm" : "pip")) out.packages = *packages;
+  if (const json::object* packages =
+          json::find_object(arguments, language == executors::Language::js ? "npm" : "pip"))
+    out.packages = *packages;
   if (const json::object* policy = json::find_object(arguments, "policy")) out.policy = *policy;
   out.session = text(arguments, "session");
   if (json::find_bool(arguments, "reset").value_or(false)) out.session_start = executors::SessionStart::reset;
-  if (const auto timeout = json::find_int(arguments, "timeoutMs")) out.timeout = std::chrono::milliseconds(*timeout);
+  if (const auto timeout = json::find_int(arguments, "timeoutMs"))
+    out.timeout = std::chrono::milliseconds(*timeout);
   out.executor = text(arguments, "executor");
   if (const json::array* servers = json::find_array(arguments, "servers")) {
     out.servers.emplace();

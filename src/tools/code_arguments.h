@@ -1,4 +1,5 @@
-// The arguments of run_js and run_py as a value. The schema was checked before; what is read here cannot miss.
+// The arguments of run_js and run_py as a value. The schema was checked before; what is read here cannot
+// miss.
 #pragma once
 
 #include <chrono>
@@ -25,8 +26,9 @@ struct CodeArguments {
   std::string session;    // empty: a fresh sandbox
   executors::SessionStart session_start = executors::SessionStart::keep;
   std::optional<std::chrono::milliseconds> timeout;
-  std::string executor;   // "local", "browser" or empty
-  std::optional<std::vector<std::string>> servers;  // upstream servers that the run may call; nothing: not said
+  std::string executor;  // "local", "browser" or empty
+  std::optional<std::vector<std::string>>
+      servers;  // upstream servers that the run may call; nothing: not said
 };
 
 CodeArguments read_code_arguments(const json::object& arguments, executors::Language language);

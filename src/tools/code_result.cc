@@ -45,12 +45,15 @@ json::array artifacts_json(const std::vector<Artifact>& artifacts) {
 }
 
 std::string error_text(const executors::RunFailure& error) {
-  const std::string_view body = error.stack.empty() ? std::string_view(error.message) : std::string_view(error.stack);
+  const std::string_view body =
+      error.stack.empty() ? std::string_view(error.message) : std::string_view(error.stack);
   const std::string_view shown = utf8_prefix(body, kErrorTextBytes);
-  return shown.contains(error.type) ? std::string(shown) : fmt::format("{}: {}", error.type, shown);  // Python names it last
+  return shown.contains(error.type) ? std::string(shown)
+                                    : fmt::format("{}: {}", error.type, shown);  // Python names it last
 }
 
-// Nothing for what a program without a last expression gives. Numbers, strings and truth values come as JSON only.
+// Nothing for what a program without a last expression gives. Numbers, strings and truth values come as JSON
+// only.
 std::string value_text(const RunOutcome& outcome) {
   if (outcome.exit_code != 0 || outcome.value_text == "undefined" || outcome.value_text == "None") return {};
   if (!outcome.value_text.empty()) return outcome.value_text;
@@ -60,7 +63,8 @@ std::string value_text(const RunOutcome& outcome) {
 // An uncaught error is also what the program wrote last.
 std::string_view without_error(std::string_view written, std::string_view error) {
   const std::string_view end = trim_ascii(written);
-  return !error.empty() && end.ends_with(error) ? trim_ascii(end.substr(0, end.size() - error.size())) : written;
+  return !error.empty() && end.ends_with(error) ? trim_ascii(end.substr(0, end.size() - error.size()))
+                                                : written;
 }
 
 }  // namespace
@@ -77,7 +81,9 @@ std::string run_text(const FinishedRun& run) {
   if (outcome.stdout_truncated) text += "\n[stdout truncated]";
   add_section(text, "stderr:", without_error(outcome.stderr_bytes, trim_ascii(error)));
   add_section(text, "value:", value_text(outcome));
-  for (const Artifact& artifact : run.artifacts) add_section(text, "artifact:", fmt::format("{} ({} bytes, {})", artifact.path, artifact.bytes, artifact.mime_type));
+  for (const Artifact& artifact : run.artifacts)
+    add_section(text, "artifact:",
+                fmt::format("{} ({} bytes, {})", artifact.path, artifact.bytes, artifact.mime_type));
   for (const std::string& note : run.notes) add_section(text, "note:", note);
   return text.empty() ? "(no output)" : text;
 }
@@ -90,7 +96,8 @@ json::object run_structured(const FinishedRun& run) {
   put_output(out, "stderr", outcome.stderr_bytes, outcome.stderr_truncated);
   if (outcome.value_json)
     if (auto value = json::parse(*outcome.value_json)) out["value"] = std::move(*value);
-  if (!outcome.value_json && !outcome.value_text.empty()) out["valueText"] = to_valid_utf8(outcome.value_text);
+  if (!outcome.value_json && !outcome.value_text.empty())
+    out["valueText"] = to_valid_utf8(outcome.value_text);
   if (outcome.error) out["error"] = error_json(*outcome.error);
   if (!run.artifacts.empty()) out["artifacts"] = artifacts_json(run.artifacts);
   out["usage"] = {{"wallMs", rounded(outcome.usage.wall_ms)},

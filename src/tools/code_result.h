@@ -1,4 +1,5 @@
-// How a run's outcome becomes a tool result: text that a model wants to read, structured content that says the same.
+// How a run's outcome becomes a tool result: text that a model wants to read, structured content that says
+// the same.
 #pragma once
 
 #include <string>

@@ -15,16 +15,20 @@ using protocol::ToolResult;
 
 // The same few words whatever servers there are: what they offer is found by asking, and costs nobody else.
 constexpr std::string_view kJsDescription =
-    "Run JavaScript (ES module, top-level await) in a fresh sandbox; returns stdout, stderr, the last expression's value. Files: /tmp, /out "
+    "Run JavaScript (ES module, top-level await) in a fresh sandbox; returns stdout, stderr, the last "
+    "expression's value. Files: /tmp, /out "
     "(kept as artifacts), /host/<mount>. display(path|bytes) returns an image. fetch for allowed hosts. "
     "MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
 constexpr std::string_view kPyDescription =
-    "Like run_js, in Python 3.14. MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\").";
+    "Like run_js, in Python 3.14. MCP servers: mcp_<server>.<tool>(...); "
+    "mcp.runtime.search_tool_docs_sync(\"words\").";
 
-// Passes output on while the run goes on: as progress where the client asked for it, as log messages where it listens.
+// Passes output on while the run goes on: as progress where the client asked for it, as log messages where it
+// listens.
 class StreamingObserver final : public executors::RunObserver {
  public:
-  StreamingObserver(mcp::Context& context, Language language) : context_(context), logger_(fmt::format("run_{}", executors::name_of(language))) {}
+  StreamingObserver(mcp::Context& context, Language language)
+      : context_(context), logger_(fmt::format("run_{}", executors::name_of(language))) {}
 
   void on_stdout(std::string_view bytes) override { pass_on("stdout", bytes); }
   void on_stderr(std::string_view bytes) override { pass_on("stderr", bytes); }
@@ -42,22 +46,26 @@ class StreamingObserver final : public executors::RunObserver {
   double steps_ = 0;
 };
 
-executors::RunRequest make_request(const CodeWorld& world, SealedRun sealed, CodeRun run, const RunPolicy& policy) {
+executors::RunRequest make_request(const CodeWorld& world, SealedRun sealed, CodeRun run,
+                                   const RunPolicy& policy) {
   executors::RunRequest request;
   request.run_id = make_id(world.random, "run_");
   request.principal = run.principal;
   request.capsule = std::move(sealed.capsule);
   request.key = std::move(sealed.key);
   request.stdin_bytes = std::move(run.arguments.stdin_text);
-  if (!run.arguments.session.empty()) request.session = executors::SessionKey{run.principal, run.arguments.session};
+  if (!run.arguments.session.empty())
+    request.session = executors::SessionKey{run.principal, run.arguments.session};
   request.stdin_live = static_cast<bool>(run.read_input);
   request.session_start = run.arguments.session_start;
   request.limits = policy.run_limits();
-  if (run.arguments.timeout) request.limits.timeout = std::min(request.limits.timeout, *run.arguments.timeout);
+  if (run.arguments.timeout)
+    request.limits.timeout = std::min(request.limits.timeout, *run.arguments.timeout);
   return request;
 }
 
-capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, std::optional<capsule::DepsLayer> packages) {
+capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy,
+                                 std::optional<capsule::DepsLayer> packages) {
   return {.language = run.language,
           .code = run.arguments.code,
           .argv = run.arguments.args,
@@ -69,43 +77,61 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunPolicy& policy, st
 }
 
 // A call that brings its own filesystem block sees less of the same tree.
-Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy) {
+Result<std::shared_ptr<vfs::Tree>> open_tree(const CodeWorld& world, const CodeRun& run,
+                                             const RunPolicy& policy) {
   RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree({run.principal, run.client_session}));
   if (!json::find_object(run.arguments.policy, "filesystem")) return tree;
-  RELAY_TRY(vfs::PathPolicy narrower, vfs::PathPolicy::parse({policy.filesystem.readonly, policy.filesystem.writable}));
+  RELAY_TRY(vfs::PathPolicy narrower,
+            vfs::PathPolicy::parse({policy.filesystem.readonly, policy.filesystem.writable}));
   return std::make_shared<vfs::Tree>(tree->narrowed(std::move(narrower)));
 }
 
-std::shared_ptr<GuardedNetwork> make_network(const CodeWorld& world, const authority::Recorded& recorded, const RunPolicy& policy) {
+std::shared_ptr<GuardedNetwork> make_network(const CodeWorld& world, const authority::Recorded& recorded,
+                                             const RunPolicy& policy) {
   fetch::FetchOptions options;
   if (world.on_refusal)
-    options.on_refusal = [report = world.on_refusal, call = recorded.call(), nth = std::size_t{0}](const fetch::Refusal& refusal) mutable { report(refusal, call, ++nth); };
-  return std::make_shared<GuardedNetwork>(world.loop, fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network), std::move(options)));
+    options.on_refusal = [report = world.on_refusal, call = recorded.call(), nth = std::size_t{0}](
+                             const fetch::Refusal& refusal) mutable { report(refusal, call, ++nth); };
+  return std::make_shared<GuardedNetwork>(
+      world.loop, fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network),
+                                            std::move(options)));
 }
 
-io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& world, const CodeRun& run, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
+io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const CodeWorld& world, const CodeRun& run,
+                                                             std::shared_ptr<GuardedNetwork> network,
+                                                             executors::RunObserver& observer) {
   auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
   auto report = [&observer](std::string_view phase, std::chrono::milliseconds elapsed) {
-    observer.on_progress(fmt::format("{} ({} s)", phase, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count()));
+    observer.on_progress(
+        fmt::format("{} ({} s)", phase, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count()));
   };
-  co_return co_await world.packages.resolve(run.language, run.arguments.packages, run.arguments.code, std::move(fetch_wheel), std::move(report));
+  co_return co_await world.packages.resolve(run.language, run.arguments.packages, run.arguments.code,
+                                            std::move(fetch_wheel), std::move(report));
 }
 
-io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language, mcp::Context& context, const authority::Recorded& recorded) {
+io::Task<ToolResult> call_code_tool(std::shared_ptr<const CodeWorld> world, Language language,
+                                    mcp::Context& context, const authority::Recorded& recorded) {
   const json::object& arguments = recorded.call().args.as_object();
   const authority::Caller& caller = recorded.call().caller;
-  CodeRun run{.language = language, .arguments = read_code_arguments(arguments, language), .principal = caller.principal, .client_session = caller.session_id, .context = &context};
+  CodeRun run{.language = language,
+              .arguments = read_code_arguments(arguments, language),
+              .principal = caller.principal,
+              .client_session = caller.session_id,
+              .context = &context};
   if (run.arguments.executor == "browser")
-    co_return fail(Error{ErrorKind::no_executor, Blame::environment, "no browser tab is attached; leave \"executor\" out to run here"});
+    co_return fail(Error{ErrorKind::no_executor, Blame::environment,
+                         "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);
   RELAY_CO_TRY(const FinishedRun finished, co_await run_code(*world, recorded, std::move(run), observer));
   co_return run_result(finished);
 }
 
 // Code becomes a capsule here; one that was sealed before stays what it is.
-io::Task<SealedRun> seal(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy, std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
+io::Task<SealedRun> seal(const CodeWorld& world, const CodeRun& run, const RunPolicy& policy,
+                         std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
   if (run.sealed) co_return *run.sealed;
-  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages, co_await resolve_packages(world, run, std::move(network), observer));
+  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages,
+               co_await resolve_packages(world, run, std::move(network), observer));
   RELAY_CO_TRY(capsule::Capsule built, world.capsules.build(make_build(run, policy, std::move(packages))));
   if (world.keep_capsule) world.keep_capsule(built);
   co_return SealedRun{std::move(built), world.capsules.keys().current().public_key().spki_base64()};
@@ -129,7 +155,8 @@ namespace {
 /// The servers of one run. However the run ends, whatever still comes from its guest finds them closed.
 class OpenServers {
  public:
-  static Result<OpenServers> open(const CodeWorld& world, const authority::Recorded& recorded, const CodeRun& run) {
+  static Result<OpenServers> open(const CodeWorld& world, const authority::Recorded& recorded,
+                                  const CodeRun& run) {
     OpenServers opened;
     if (!world.code_mode) return opened;
     mcp::Context* context = run.context;
@@ -137,7 +164,8 @@ class OpenServers {
       opened.bare_ = std::make_shared<codemode::BareContext>(recorded.call().caller, world.loop);
       context = opened.bare_.get();
     }
-    RELAY_TRY(opened.servers_, world.code_mode->open_run(*context, recorded.call().request_id, run.arguments.servers));
+    RELAY_TRY(opened.servers_,
+              world.code_mode->open_run(*context, recorded.call().request_id, run.arguments.servers));
     return opened;
   }
   OpenServers(OpenServers&&) = default;
@@ -156,7 +184,8 @@ class OpenServers {
 
 }  // namespace
 
-io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run, executors::RunObserver& observer) {
+io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run,
+                               executors::RunObserver& observer) {
   RELAY_CO_TRY(NarrowedPolicy narrowed, narrow(world.policy, run.arguments.policy));
   RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, run, narrowed.policy));
   auto network = make_network(world, recorded, narrowed.policy);

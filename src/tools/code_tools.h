@@ -26,8 +26,8 @@ struct CodeWorld {
   vfs::Trees& trees;
   io::ThreadPool& pool;
   RandomSource& random;
-  RunPolicy policy;  // the server's side of every run
-  net::HttpClient& http;      // for runs whose policy allows a host
+  RunPolicy policy;       // the server's side of every run
+  net::HttpClient& http;  // for runs whose policy allows a host
   io::Executor loop;
   capsule::Packages& packages;
   /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
@@ -46,17 +46,19 @@ struct SealedRun {
 struct CodeRun {
   executors::Language language = executors::Language::js;
   CodeArguments arguments;
-  std::string principal;            // whose named sessions and workspace
-  std::string file_name = {};       // of the script, for traces; empty: main.js or main.py
-  std::string client_session = {};  // the MCP session, which may have a workspace of its own
+  std::string principal;                 // whose named sessions and workspace
+  std::string file_name = {};            // of the script, for traces; empty: main.js or main.py
+  std::string client_session = {};       // the MCP session, which may have a workspace of its own
   std::optional<SealedRun> sealed = {};  // instead of code and packages; its policy is the override
-  /// More standard input, when the guest has read what came with the run: blocks on the pool, "" at the end. May be empty.
+  /// More standard input, when the guest has read what came with the run: blocks on the pool, "" at the end.
+  /// May be empty.
   std::function<Result<std::string>()> read_input = {};
   mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 
 /// Runs it and collects what there is to tell. The record is the permission: without one nothing runs.
-io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run, executors::RunObserver& observer);
+io::Task<FinishedRun> run_code(const CodeWorld& world, const authority::Recorded& recorded, CodeRun run,
+                               executors::RunObserver& observer);
 
 Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const CodeWorld> world);
 

@@ -12,7 +12,8 @@ constexpr std::size_t kAheadBytes = 256 * limits::kKiB;  // read for a guest tha
 }  // namespace
 
 struct Download::State {
-  State(const io::Executor& loop, std::unique_ptr<fetch::FetchResponse> of) : response(std::move(of)), arrived(loop), taken(loop) {}
+  State(const io::Executor& loop, std::unique_ptr<fetch::FetchResponse> of)
+      : response(std::move(of)), arrived(loop), taken(loop) {}
 
   std::unique_ptr<fetch::FetchResponse> response;
   std::string buffer;
@@ -21,7 +22,8 @@ struct Download::State {
   io::Event arrived, taken;
 };
 
-Download::Download(io::Executor loop, std::unique_ptr<fetch::FetchResponse> response) : state_(std::make_shared<State>(loop, std::move(response))) {
+Download::Download(io::Executor loop, std::unique_ptr<fetch::FetchResponse> response)
+    : state_(std::make_shared<State>(loop, std::move(response))) {
   io::spawn(std::move(loop), pump(state_), "fetch body", cancel_);
 }
 
@@ -67,7 +69,8 @@ io::Task<void> Upload::write(std::string piece) {
   const std::shared_ptr<Upload> self = shared_from_this();
   bytes_ += piece.size();
   if (bytes_ > max_bytes_ && !failure_) {
-    failure_ = too_large(fmt::format("fetch: a request body of more than {} bytes is over the limit", max_bytes_));
+    failure_ =
+        too_large(fmt::format("fetch: a request body of more than {} bytes is over the limit", max_bytes_));
     given_.set();
   }
   while (piece_ && !closed_ && !failure_) {

@@ -1,9 +1,9 @@
 // Bodies of a guest's requests and responses while they are under way.
 //
-// A Download reads ahead of the guest, a little: so a response that fits is over and done with whether or not anybody
-// looks at it, and a longer one stops until the guest has taken some. While it stops it does not count among the
-// requests in flight. An Upload hands one piece at a time from the guest to the client, which takes the next one when
-// the peer has taken this one: a slow peer slows the guest down. Loop thread only.
+// A Download reads ahead of the guest, a little: so a response that fits is over and done with whether or not
+// anybody looks at it, and a longer one stops until the guest has taken some. While it stops it does not
+// count among the requests in flight. An Upload hands one piece at a time from the guest to the client, which
+// takes the next one when the peer has taken this one: a slow peer slows the guest down. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ class Download {
   Download(const Download&) = delete;
   Download& operator=(const Download&) = delete;
 
-  /// What has arrived and was not taken, nothing at the end. Fails when the rest cannot be had, or while another read waits.
+  /// What has arrived and was not taken, nothing at the end. Fails when the rest cannot be had, or while
+  /// another read waits.
   io::Task<std::optional<std::string>> read();
 
  private:
@@ -37,9 +38,11 @@ class Download {
 
 class Upload : public std::enable_shared_from_this<Upload> {
  public:
-  Upload(const io::Executor& loop, std::size_t max_bytes) : taken_(loop), given_(loop), max_bytes_(max_bytes) {}
+  Upload(const io::Executor& loop, std::size_t max_bytes)
+      : taken_(loop), given_(loop), max_bytes_(max_bytes) {}
 
-  /// Completes when there is room for the next piece. Fails once the request is over, or with too_large over the cap.
+  /// Completes when there is room for the next piece. Fails once the request is over, or with too_large over
+  /// the cap.
   io::Task<void> write(std::string piece);
   void finish();
   /// The guest cannot go on: the request fails.

@@ -48,35 +48,41 @@ Result<ReadResult> read_resource(const vfs::Tree& tree, const std::string& path)
     return result;
   }
   if (found.size > limits::kToolReadBytes) {
-    return relay::fail(too_large(fmt::format("{} has {} bytes; the read tool reads it in parts", path, found.size)));
+    return relay::fail(
+        too_large(fmt::format("{} has {} bytes; the read tool reads it in parts", path, found.size)));
   }
   RELAY_TRY(vfs::ReadChunk chunk, tree.read(path, 0, limits::kToolReadBytes));
   result.contents.push_back(file_contents(path, std::move(chunk.bytes)));
   return result;
 }
 
-io::Task<ReadResult> read_file(std::shared_ptr<const FilesWorld> world, const Recorded& recorded, std::string path) {
+io::Task<ReadResult> read_file(std::shared_ptr<const FilesWorld> world, const Recorded& recorded,
+                               std::string path) {
   RELAY_CO_TRY(auto tree, world->trees.open_tree(holder_of(recorded.call().caller)));
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto work = [path = std::move(path)](vfs::Tree& on) { return read_resource(on, path); };
   co_return co_await files.run(std::move(work));
 }
 
-io::Task<ReadResult> read_by_variable(std::shared_ptr<const FilesWorld> world, const Recorded& recorded, const mcp::Variables& variables) {
+io::Task<ReadResult> read_by_variable(std::shared_ptr<const FilesWorld> world, const Recorded& recorded,
+                                      const mcp::Variables& variables) {
   const auto value = variables.find("path");
   auto path = find_file_of_variable(value != variables.end() ? value->second : "");
   if (!path) co_return fail(invalid("the URI has a broken percent-encoding"));
   co_return co_await read_file(std::move(world), recorded, std::move(*path));
 }
 
-void add_directory(pipeline::Toolset& toolset, const std::shared_ptr<const FilesWorld>& world, std::string path, std::string description) {
+void add_directory(pipeline::Toolset& toolset, const std::shared_ptr<const FilesWorld>& world,
+                   std::string path, std::string description) {
   pipeline::GuardedResource guarded;
   guarded.name = "file";
   guarded.resource.uri = uri_of_file(path);
   guarded.resource.name = path;
   guarded.resource.description = std::move(description);
   guarded.resource.mime_type = "application/json";
-  guarded.handler = [world, path](mcp::Context&, const Recorded& recorded, const mcp::Variables&) { return read_file(world, recorded, path); };
+  guarded.handler = [world, path](mcp::Context&, const Recorded& recorded, const mcp::Variables&) {
+    return read_file(world, recorded, path);
+  };
   toolset.add_resource(std::move(guarded));
 }
 
@@ -93,14 +99,17 @@ void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesW
   guarded.name = "file";
   guarded.resource_template.uri_template = kFileUriTemplate;
   guarded.resource_template.name = "file";
-  guarded.resource_template.description = "A file or directory by its path without the first slash, percent-encoded";
-  guarded.handler = [world = std::move(world)](mcp::Context&, const Recorded& recorded, const mcp::Variables& variables) {
+  guarded.resource_template.description =
+      "A file or directory by its path without the first slash, percent-encoded";
+  guarded.handler = [world = std::move(world)](mcp::Context&, const Recorded& recorded,
+                                               const mcp::Variables& variables) {
     return read_by_variable(world, recorded, variables);
   };
   toolset.add_resource(std::move(guarded));
 }
 
-io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world, const authority::Caller& caller) {
+io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world,
+                                                       const authority::Caller& caller) {
   std::vector<protocol::Resource> outputs;
   RELAY_CO_TRY(auto tree, world.trees.open_tree(holder_of(caller)));
   const vfs::AsyncTree files(world.pool, std::move(tree));

@@ -1,5 +1,5 @@
-// Files as MCP resources: relay://files/{path} reads any file of the caller's tree; the mounts and the files that runs
-// left in /out are listed. file_subscriptions.h tells when they change.
+// Files as MCP resources: relay://files/{path} reads any file of the caller's tree; the mounts and the files
+// that runs left in /out are listed. file_subscriptions.h tells when they change.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@ namespace relay::tools {
 void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
 
 /// The files in the caller's /out, up to limits::kListedOutputs.
-io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world, const authority::Caller& caller);
+io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world,
+                                                       const authority::Caller& caller);
 
 }  // namespace relay::tools

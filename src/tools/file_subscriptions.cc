@@ -12,8 +12,8 @@
 namespace relay::tools {
 namespace {
 
-// A key is the view, a newline, and the URI; nothing in place of the URI is the list itself. Views are names of
-// workspaces and hold no newline.
+// A key is the view, a newline, and the URI; nothing in place of the URI is the list itself. Views are names
+// of workspaces and hold no newline.
 std::string key_of(std::string_view view, std::string_view uri) {
   return fmt::format("{}\n{}", view, uri);
 }
@@ -27,7 +27,8 @@ void tell(const FileSubscriptions::Reports& reports, std::string_view key) {
 
 }  // namespace
 
-Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_ptr<const FilesWorld> world, const io::Executor& executor,
+Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_ptr<const FilesWorld> world,
+                                                                   const io::Executor& executor,
                                                                    Reports reports) {
   std::unique_ptr<FileSubscriptions> subscriptions(new FileSubscriptions(std::move(world)));
   auto changed = [reports = std::move(reports)](const std::string& key) { tell(reports, key); };
@@ -39,11 +40,13 @@ std::string FileSubscriptions::view_of(const authority::Caller& caller) const {
   return world_->trees.workspace_name(holder_of(caller));
 }
 
-std::optional<std::string> FileSubscriptions::find_view(const authority::Caller& caller, std::string_view uri) const {
+std::optional<std::string> FileSubscriptions::find_view(const authority::Caller& caller,
+                                                        std::string_view uri) const {
   return uri.starts_with(kFileUriPrefix) ? std::optional(view_of(caller)) : std::nullopt;
 }
 
-io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, std::string path, std::string key) {
+io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, std::string path,
+                                             std::string key) {
   RELAY_CO_TRY(auto tree, world_->trees.open_tree(holder_of(caller)));
   const vfs::AsyncTree files(world_->pool, std::move(tree));
   auto work = [path = std::move(path)](vfs::Tree& on) { return vfs::open_watch_target(on, path); };
@@ -69,14 +72,18 @@ void FileSubscriptions::session_ended(const authority::Caller& caller) {
   if (world_->trees.spec().workspace == vfs::WorkspaceKind::shared || caller.session_id.empty()) return;
   watcher_->unwatch(key_of(view_of(caller), ""));
   io::asio::post(world_->pool.executor(), [world = world_, holder = holder_of(caller)] {
-    [[maybe_unused]] const auto closed = world->trees.close_session(holder);  // what is left goes at the next start
+    [[maybe_unused]] const auto closed =
+        world->trees.close_session(holder);  // what is left goes at the next start
   });
 }
 
-io::Task<void> FileSubscriptions::append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out) {
+io::Task<void> FileSubscriptions::append_changing(const authority::Caller& caller,
+                                                  std::vector<protocol::Resource>& out) {
   std::string key = key_of(view_of(caller), "");
-  // Watched before it is listed: what comes in between is reported and not lost. A list that cannot be watched is still one.
-  if (!watcher_->is_watched(key)) [[maybe_unused]] const auto watched = co_await watch_path(caller, "/out", std::move(key));
+  // Watched before it is listed: what comes in between is reported and not lost. A list that cannot be
+  // watched is still one.
+  if (!watcher_->is_watched(key)) [[maybe_unused]]
+    const auto watched = co_await watch_path(caller, "/out", std::move(key));
   RELAY_CO_TRY(std::vector<protocol::Resource> outputs, co_await list_outputs(*world_, caller));
   std::move(outputs.begin(), outputs.end(), std::back_inserter(out));
   co_return Result<void>{};

@@ -1,8 +1,9 @@
-// FileSubscriptions: tells clients when files change, when names in a directory come and go, and when the list of
-// resources changes because something appeared in /out or left it.
+// FileSubscriptions: tells clients when files change, when names in a directory come and go, and when the
+// list of resources changes because something appeared in /out or left it.
 //
-// Two callers who share a workspace share a watch; two who do not are two views, even under the same URI. The list of a
-// view is watched once somebody of that view has asked for it: who never listed misses nothing. Loop thread only.
+// Two callers who share a workspace share a watch; two who do not are two views, even under the same URI. The
+// list of a view is watched once somebody of that view has asked for it: who never listed misses nothing.
+// Loop thread only.
 #pragma once
 
 #include <functional>
@@ -25,9 +26,11 @@ class FileSubscriptions final : public pipeline::Provider {
     std::function<void(std::string_view uri, std::string_view view)> updated;
     std::function<void()> list_changed;
   };
-  static Result<std::unique_ptr<FileSubscriptions>> open(std::shared_ptr<const FilesWorld> world, const io::Executor& executor, Reports reports);
+  static Result<std::unique_ptr<FileSubscriptions>> open(std::shared_ptr<const FilesWorld> world,
+                                                         const io::Executor& executor, Reports reports);
 
-  [[nodiscard]] std::optional<std::string> find_view(const authority::Caller& caller, std::string_view uri) const override;
+  [[nodiscard]] std::optional<std::string> find_view(const authority::Caller& caller,
+                                                     std::string_view uri) const override;
   /// Fails when the file is not there or may not be read.
   io::Task<bool> watch(const authority::Caller& caller, std::string uri) override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
@@ -35,7 +38,8 @@ class FileSubscriptions final : public pipeline::Provider {
   void session_ended(const authority::Caller& caller) override;
 
   /// What /out holds, for resources/list; from then on changes of it are reported.
-  io::Task<void> append_changing(const authority::Caller& caller, std::vector<protocol::Resource>& out) override;
+  io::Task<void> append_changing(const authority::Caller& caller,
+                                 std::vector<protocol::Resource>& out) override;
 
  private:
   explicit FileSubscriptions(std::shared_ptr<const FilesWorld> world) : world_(std::move(world)) {}

@@ -1,5 +1,5 @@
-// Files as MCP resources have URIs: relay://files/ and the tree path as one percent-encoded part, which is what
-// the template relay://files/{path} expands to (RFC 6570, level 1).
+// Files as MCP resources have URIs: relay://files/ and the tree path as one percent-encoded part, which is
+// what the template relay://files/{path} expands to (RFC 6570, level 1).
 #pragma once
 
 #include <optional>

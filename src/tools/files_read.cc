@@ -28,12 +28,12 @@ constexpr std::string_view kOutputSchema =
     R"({"type":"object","properties":{"content":{"type":"string"},"size":{"type":"integer"},"entries":{"type":"array"}}})";
 
 // Numbers below the least are as good as none.
-std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name, std::int64_t least = 1) {
+std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name,
+                                      std::int64_t least = 1) {
   const auto number = json::find_int(arguments, name);
   if (!number || *number < least) return std::nullopt;
   return static_cast<std::uint64_t>(*number);
 }
-
 
 bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -51,11 +51,13 @@ Result<std::uint64_t> find_line(const vfs::Tree& tree, const std::string& path, 
     }
     if (line == wanted) return offset + at;
     if (chunk.eof || chunk.bytes.empty()) {
-      return relay::fail(invalid(fmt::format("{} has only {} lines", path, chunk.bytes.ends_with('\n') ? line - 1 : line)));
+      return relay::fail(
+          invalid(fmt::format("{} has only {} lines", path, chunk.bytes.ends_with('\n') ? line - 1 : line)));
     }
     offset += chunk.bytes.size();
     if (offset > limits::kLineScanBytes) {
-      return relay::fail(too_large(fmt::format("line {} of {} is too far in; read by offset instead", wanted, path)));
+      return relay::fail(
+          too_large(fmt::format("line {} of {} is too far in; read by offset instead", wanted, path)));
     }
   }
   return offset;
@@ -87,7 +89,8 @@ std::size_t unfinished_bytes(std::string_view text) {
   return 0;
 }
 
-// An offset inside a character moves on to the next; an end inside one moves back, unless the file ends there.
+// An offset inside a character moves on to the next; an end inside one moves back, unless the file ends
+// there.
 void align_characters(FilePart& part) {
   const std::size_t reach = std::min<std::size_t>(3, part.bytes.size());
   std::size_t skip = 0;
@@ -101,7 +104,8 @@ void align_characters(FilePart& part) {
 
 Result<void> make_text(FilePart& part, const std::string& path) {
   if (std::string_view(part.bytes).substr(0, kBinaryProbeBytes).contains('\0')) {
-    return relay::fail(invalid(fmt::format("{} is binary ({} bytes); read it with encoding base64 or binary", path, part.size)));
+    return relay::fail(invalid(
+        fmt::format("{} is binary ({} bytes); read it with encoding base64 or binary", path, part.size)));
   }
   align_characters(part);
   part.end = part.offset + part.bytes.size();
@@ -115,8 +119,8 @@ std::string how_to_go_on(const FilePart& part) {
   return fmt::format("read on with offset={}", part.end);
 }
 
-// How much of it a model is shown without having asked for a size. Replaced characters have other offsets than the
-// bytes they stand for, so such a text is not cut here.
+// How much of it a model is shown without having asked for a size. Replaced characters have other offsets
+// than the bytes they stand for, so such a text is not cut here.
 std::string_view shown_bytes(const ReadArguments& arguments, const FilePart& part) {
   if (arguments.bytes_max || part.lossy) return part.bytes;
   if (arguments.encoding == Encoding::utf8) return utf8_prefix(part.bytes, limits::kResultBytes);
@@ -129,8 +133,8 @@ std::string text_for_model(const ReadArguments& arguments, const FilePart& part)
   std::string text = arguments.encoding == Encoding::utf8 ? std::string(shown) : to_base64(shown);
   if (part.lossy) text += "\n[not valid UTF-8; base64 gives the exact bytes]";
   if (shown.size() < part.bytes.size()) {
-    text += fmt::format("\n[bytes {}-{} of {}; read on with offset={}]", part.offset, part.offset + shown.size(), part.size,
-                        part.offset + shown.size());
+    text += fmt::format("\n[bytes {}-{} of {}; read on with offset={}]", part.offset,
+                        part.offset + shown.size(), part.size, part.offset + shown.size());
   } else if (part.end < part.size) {
     text += fmt::format("\n[bytes {}-{} of {}; {}]", part.offset, part.end, part.size, how_to_go_on(part));
   }
@@ -142,7 +146,8 @@ protocol::Content shown_binary(const std::string& path, std::string bytes) {
   if (type.starts_with("image/")) return protocol::image_content(bytes, std::move(type));
   if (type.starts_with("audio/")) return protocol::audio_content(bytes, std::move(type));
   const auto raw = as_bytes(bytes);
-  protocol::ResourceContents contents{uri_of_file(path), std::move(type), std::vector<std::byte>(raw.begin(), raw.end()), {}};
+  protocol::ResourceContents contents{
+      uri_of_file(path), std::move(type), std::vector<std::byte>(raw.begin(), raw.end()), {}};
   return protocol::EmbeddedResource{std::move(contents), {}};
 }
 
@@ -159,7 +164,9 @@ ReadArguments read_read_arguments(const json::object& arguments) {
   ReadArguments out;
   out.path = json::find_string(arguments, "path").value_or("");
   const std::string_view encoding = json::find_string(arguments, "encoding").value_or("utf-8");
-  out.encoding = encoding == "base64" ? Encoding::base64 : encoding == "binary" ? Encoding::binary : Encoding::utf8;
+  out.encoding = encoding == "base64"   ? Encoding::base64
+                 : encoding == "binary" ? Encoding::binary
+                                        : Encoding::utf8;
   out.bytes_max = count_of(arguments, "maxBytes");
   out.offset = count_of(arguments, "offset", 0).value_or(0);
   out.first_line = count_of(arguments, "line");
@@ -176,7 +183,8 @@ Result<FilePart> read_part(const vfs::Tree& tree, const ReadArguments& arguments
     part.line = arguments.first_line.value_or(1);
     RELAY_TRY(part.offset, find_line(tree, arguments.path, *part.line));
   }
-  const std::uint64_t wanted = std::min<std::uint64_t>(arguments.bytes_max.value_or(limits::kToolReadBytes), limits::kFileReadBytes);
+  const std::uint64_t wanted =
+      std::min<std::uint64_t>(arguments.bytes_max.value_or(limits::kToolReadBytes), limits::kFileReadBytes);
   RELAY_TRY(vfs::ReadChunk chunk, tree.read(arguments.path, part.offset, wanted));
   part.bytes = std::move(chunk.bytes);
   part.size = chunk.size;
@@ -202,7 +210,8 @@ ToolResult file_result(const ReadArguments& arguments, FilePart part) {
   if (part.lossy) structured["lossy"] = true;
   result.structured = std::move(structured);
   if (arguments.encoding == Encoding::binary) {
-    result.content.push_back(protocol::text_content(fmt::format("{}: bytes {}-{} of {}", arguments.path, part.offset, part.end, part.size)));
+    result.content.push_back(protocol::text_content(
+        fmt::format("{}: bytes {}-{} of {}", arguments.path, part.offset, part.end, part.size)));
     result.content.push_back(shown_binary(arguments.path, std::move(part.bytes)));
     return result;
   }
@@ -219,7 +228,9 @@ ToolResult listing_result(std::string_view path, const vfs::Listing& listing) {
     json::object item{{"name", name}, {"type", vfs::name_of(entry.type)}};
     if (file) item["size"] = entry.size;
     entries.push_back(std::move(item));
-    const std::string_view mark = entry.type == vfs::FileType::directory ? "/" : entry.type == vfs::FileType::link ? "@" : "";
+    const std::string_view mark = entry.type == vfs::FileType::directory ? "/"
+                                  : entry.type == vfs::FileType::link    ? "@"
+                                                                         : "";
     text += file ? fmt::format("{} {}\n", name, entry.size) : fmt::format("{}{}\n", name, mark);
   }
   if (listing.entries.empty()) text = fmt::format("{} is empty\n", path);
@@ -234,9 +245,11 @@ ToolResult listing_result(std::string_view path, const vfs::Listing& listing) {
 ToolResult stat_result(std::string_view path, const vfs::FileStat& found) {
   const WallTime changed{std::chrono::milliseconds(found.mtime_ms)};
   const std::string modified = format_iso8601(changed);
-  ToolResult result = ToolResult::text(
-      fmt::format("{}: {}, {} bytes, modified {}, mode {:o}", path, vfs::name_of(found.type), found.size, modified, found.mode));
-  result.structured = json::object{{"type", vfs::name_of(found.type)}, {"size", found.size}, {"modified", modified}, {"mode", found.mode}};
+  ToolResult result =
+      ToolResult::text(fmt::format("{}: {}, {} bytes, modified {}, mode {:o}", path, vfs::name_of(found.type),
+                                   found.size, modified, found.mode));
+  result.structured = json::object{
+      {"type", vfs::name_of(found.type)}, {"size", found.size}, {"modified", modified}, {"mode", found.mode}};
   return result;
 }
 

@@ -1,7 +1,7 @@
 // The read tool: a file or a part of it, a directory's listing, or what is known about a path.
 //
-// Pure but for `read_path`, which blocks and runs on a pool thread. Text never ends or begins inside a character; what
-// was left out is said, with the offset or line to go on from.
+// Pure but for `read_path`, which blocks and runs on a pool thread. Text never ends or begins inside a
+// character; what was left out is said, with the offset or line to go on from.
 #pragma once
 
 #include <cstdint>

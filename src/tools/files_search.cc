@@ -12,7 +12,8 @@
 namespace relay::tools {
 namespace {
 
-constexpr std::size_t kLinks = 5;  // files that a result links to; more would cost the model more than they help
+constexpr std::size_t kLinks =
+    5;  // files that a result links to; more would cost the model more than they help
 
 constexpr std::string_view kInputSchema =
     R"({"type":"object","required":["pattern"],"additionalProperties":false,"properties":{"pattern":{"type":"string"},)"
@@ -51,14 +52,10 @@ void append_match(std::string& text, const vfs::SearchMatch& match) {
 
 std::string_view why_partial(vfs::SearchEnd end) {
   switch (end) {
-    case vfs::SearchEnd::complete:
-      return "";
-    case vfs::SearchEnd::counted:
-      return "; counting stopped, there may be more";
-    case vfs::SearchEnd::deadline:
-      return "; the time was up before all files were searched";
-    case vfs::SearchEnd::stopped:
-      return "; the search was cancelled";
+    case vfs::SearchEnd::complete: return "";
+    case vfs::SearchEnd::counted: return "; counting stopped, there may be more";
+    case vfs::SearchEnd::deadline: return "; the time was up before all files were searched";
+    case vfs::SearchEnd::stopped: return "; the search was cancelled";
   }
   return "";
 }
@@ -69,10 +66,13 @@ bool is_truncated(const vfs::SearchResult& found) {
 
 std::string summary(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
   const std::string_view unit = request.report == vfs::Report::files ? "files" : "matches";
-  const std::string shown = found.matches.size() < found.total
-                                ? fmt::format(", the first {} shown (maxResults, paths or filePattern change that)", found.matches.size())
-                                : std::string();
-  return fmt::format("[{} {} in {} files searched{}{}]", found.total, unit, found.files_searched, shown, why_partial(found.end));
+  const std::string shown =
+      found.matches.size() < found.total
+          ? fmt::format(", the first {} shown (maxResults, paths or filePattern change that)",
+                        found.matches.size())
+          : std::string();
+  return fmt::format("[{} {} in {} files searched{}{}]", found.total, unit, found.files_searched, shown,
+                     why_partial(found.end));
 }
 
 std::string text_of(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
@@ -111,7 +111,9 @@ std::string_view search_output_schema() {
 }
 
 vfs::SearchRequest read_search_arguments(const json::object& arguments) {
-  const auto flag = [&](std::string_view name, bool otherwise) { return json::find_bool(arguments, name).value_or(otherwise); };
+  const auto flag = [&](std::string_view name, bool otherwise) {
+    return json::find_bool(arguments, name).value_or(otherwise);
+  };
   const auto count = [&](std::string_view name, std::size_t otherwise, std::size_t most) {
     const std::int64_t given = json::find_int(arguments, name).value_or(static_cast<std::int64_t>(otherwise));
     return std::min(most, static_cast<std::size_t>(std::max<std::int64_t>(given, 0)));
@@ -129,7 +131,8 @@ vfs::SearchRequest read_search_arguments(const json::object& arguments) {
   request.ignored = flag("includeIgnored", false) ? vfs::Ignored::included : vfs::Ignored::left_out;
   request.report = flag("filesOnly", false) ? vfs::Report::files : vfs::Report::lines;
   request.context = count("context", 0, limits::kSearchContext);
-  request.results_max = std::max<std::size_t>(1, count("maxResults", limits::kSearchResults, limits::kSearchResultsMax));
+  request.results_max =
+      std::max<std::size_t>(1, count("maxResults", limits::kSearchResults, limits::kSearchResultsMax));
   return request;
 }
 

@@ -36,7 +36,9 @@ class FilesTest : public testing::Test {
     return result ? *result : ToolResult::error("");
   }
   json::object structured(std::string_view arguments) { return read(arguments).structured->as_object(); }
-  Error failure(std::string_view arguments) { return read_path(*tree_, read_read_arguments(object(arguments))).error(); }
+  Error failure(std::string_view arguments) {
+    return read_path(*tree_, read_read_arguments(object(arguments))).error();
+  }
 
   vfs::TempDir dir_;
   std::optional<vfs::Tree> tree_;
@@ -57,7 +59,8 @@ TEST_F(FilesTest, PagesByBytesWithoutSplittingCharacters) {
     std::string joined;
     std::int64_t offset = 0;
     for (int guard = 0; guard < 1000; ++guard) {
-      const auto page = structured(fmt::format(R"({{"path":"/tmp/f","offset":{},"maxBytes":{}}})", offset, step));
+      const auto page =
+          structured(fmt::format(R"({{"path":"/tmp/f","offset":{},"maxBytes":{}}})", offset, step));
       const std::string_view content = *json::find_string(page, "content");
       EXPECT_TRUE(is_valid_utf8(content));
       joined += content;
@@ -79,7 +82,8 @@ TEST_F(FilesTest, PagesByLines) {
   EXPECT_TRUE(text_of(result).starts_with("line 10\nline 11\n\n[bytes ")) << text_of(result);
   EXPECT_NE(text_of(result).find("read on with line=12"), std::string::npos);
   EXPECT_EQ(*json::find_int(result.structured->as_object(), "nextLine"), 12);
-  EXPECT_EQ(*json::find_string(structured(R"({"path":"/tmp/f","line":49})"), "content"), "line 49\nline 50\n");
+  EXPECT_EQ(*json::find_string(structured(R"({"path":"/tmp/f","line":49})"), "content"),
+            "line 49\nline 50\n");
   EXPECT_EQ(json::find(structured(R"({"path":"/tmp/f","line":49})"), "nextLine"), nullptr);
   EXPECT_NE(failure(R"({"path":"/tmp/f","line":99})").message.find("has only 50 lines"), std::string::npos);
 }
@@ -95,7 +99,8 @@ TEST_F(FilesTest, TheModelIsShownLessThanTheProgram) {
 TEST_F(FilesTest, Base64PagesByTheBytesOfTheFile) {
   dir_.write("big", std::string(200'000, '\0'));
   const std::string text = text_of(read(R"({"path":"/tmp/big","encoding":"base64"})"));
-  EXPECT_TRUE(text.ends_with("[bytes 0-49152 of 200000; read on with offset=49152]")) << text.substr(text.size() - 80);
+  EXPECT_TRUE(text.ends_with("[bytes 0-49152 of 200000; read on with offset=49152]"))
+      << text.substr(text.size() - 80);
   EXPECT_EQ(find_base64(text.substr(0, 65'536)), std::string(49'152, '\0'));
 }
 
@@ -117,15 +122,17 @@ TEST_F(FilesTest, ListsAndStats) {
   dir_.make_dir("d/sub");
   const ToolResult listing = read(R"({"path":"/tmp/d"})");
   EXPECT_EQ(text_of(listing), "a.txt 5\nsub/\n");
-  EXPECT_EQ(json::write(*listing.structured),
-            R"({"type":"dir","entries":[{"name":"a.txt","type":"file","size":5},{"name":"sub","type":"dir"}]})");
+  EXPECT_EQ(
+      json::write(*listing.structured),
+      R"({"type":"dir","entries":[{"name":"a.txt","type":"file","size":5},{"name":"sub","type":"dir"}]})");
   const ToolResult found = read(R"({"path":"/tmp/d/a.txt","stat":true})");
   EXPECT_EQ(*json::find_int(found.structured->as_object(), "size"), 5);
   EXPECT_EQ(failure(R"({"path":"/tmp/none"})").kind, ErrorKind::not_found);
 }
 
 TEST_F(FilesTest, WriteArguments) {
-  const auto request = read_write_arguments(object(R"({"path":"/out/x","content":"aGk=","encoding":"base64","mode":"append","parents":true})"));
+  const auto request = read_write_arguments(
+      object(R"({"path":"/out/x","content":"aGk=","encoding":"base64","mode":"append","parents":true})"));
   ASSERT_TRUE(request);
   EXPECT_EQ(request->bytes, "hi");
   EXPECT_EQ(request->mode, vfs::WriteMode::append);
@@ -148,7 +155,8 @@ TEST_F(FilesTest, WriteTierFollowsTheCleanPath) {
 TEST_F(FilesTest, WriteResultLinksToTheFile) {
   const ToolResult result = write_result("/out/a b.json", {16, 16, true});
   EXPECT_EQ(text_of(result), "created: wrote 16 bytes to /out/a b.json (16 bytes now)");
-  EXPECT_EQ(std::get<protocol::ResourceLink>(result.content.at(1)).resource.uri, "relay://files/out%2Fa%20b.json");
+  EXPECT_EQ(std::get<protocol::ResourceLink>(result.content.at(1)).resource.uri,
+            "relay://files/out%2Fa%20b.json");
   EXPECT_EQ(*json::find_int(result.structured->as_object(), "bytesWritten"), 16);
 }
 
@@ -164,10 +172,12 @@ TEST_F(FilesTest, SearchSpeaksCompactly) {
             "/tmp/a.cc\n  2:5: two x\n/tmp/b.cc\n  1:1: x\n  2:1: x\n[3 matches in 2 files searched]");
   EXPECT_EQ(text_of(ask(R"({"pattern":"two","context":1})")),
             "/tmp/a.cc\n  1- one\n  2:1: two x\n  3- three\n  --\n[1 matches in 2 files searched]");
-  EXPECT_EQ(text_of(ask(R"({"pattern":"x","filesOnly":true})")), "/tmp/a.cc\n/tmp/b.cc\n[2 files in 2 files searched]");
+  EXPECT_EQ(text_of(ask(R"({"pattern":"x","filesOnly":true})")),
+            "/tmp/a.cc\n/tmp/b.cc\n[2 files in 2 files searched]");
   const ToolResult cut = ask(R"({"pattern":"X","caseSensitive":false,"maxResults":1})");
-  EXPECT_EQ(json::write(*cut.structured),
-            R"({"matches":[{"path":"/tmp/a.cc","line":2,"column":5,"text":"two x"}],"totalMatches":3,"truncated":true,"filesSearched":2})");
+  EXPECT_EQ(
+      json::write(*cut.structured),
+      R"({"matches":[{"path":"/tmp/a.cc","line":2,"column":5,"text":"two x"}],"totalMatches":3,"truncated":true,"filesSearched":2})");
   EXPECT_EQ(json::write(ask(R"({"pattern":"a.c","literal":true})").structured->as_object()["matches"]), "[]");
 }
 
@@ -190,7 +200,8 @@ TEST(FilesTools, CostTheModelLittle) {
   spec.mounts = {{"p", state.path()}};
   auto trees = vfs::Trees::open(spec, nullptr).value();
   io::ThreadPool pool(1);
-  const auto world = std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1), pool});
+  const auto world =
+      std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1), pool});
   pipeline::Toolset toolset("files");
   ASSERT_TRUE(add_files_tools(toolset, world));
   std::vector<protocol::Tool> tools;
@@ -211,7 +222,8 @@ TEST(FilesTools, CostTheModelLittle) {
 TEST(FilesPolicyText, UsesThePathAsTheTreeReadsIt) {
   EXPECT_EQ(read_policy_text({{"path", "/tmp//a/../b"}}), "/tmp/b");
   EXPECT_EQ(write_policy_text({{"path", "/out/./x"}, {"content", "text"}}), "/out/x create\ntext");
-  EXPECT_EQ(search_policy_text(object(R"({"pattern":"p","paths":["/host//a"],"filePattern":"*.c"})")), "p /host/a *.c");
+  EXPECT_EQ(search_policy_text(object(R"({"pattern":"p","paths":["/host//a"],"filePattern":"*.c"})")),
+            "p /host/a *.c");
 }
 
 }  // namespace

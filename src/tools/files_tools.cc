@@ -22,7 +22,8 @@ using protocol::ToolResult;
 
 constexpr std::string_view kRead =
     "Read a file, list a directory or stat. Tree: /host/<mount>, /tmp, /out. Page by offset or line.";
-constexpr std::string_view kWrite = "Write a file in /tmp, /out or a writable mount. create (default) refuses existing.";
+constexpr std::string_view kWrite =
+    "Write a file in /tmp, /out or a writable mount. create (default) refuses existing.";
 constexpr std::string_view kSearch =
     "Search files by regex (RE2). Skips hidden, gitignored, binary files. filePattern is a glob.";
 
@@ -51,13 +52,15 @@ io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Record
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
   RELAY_CO_TRY(vfs::WriteRequest request, read_write_arguments(recorded.call().args.as_object()));
   const std::string path = clean(request.path);
-  const bool could_make_parents = request.parents == vfs::Parents::required && tree->area_of(path) != vfs::Tree::Area::none;
+  const bool could_make_parents =
+      request.parents == vfs::Parents::required && tree->area_of(path) != vfs::Tree::Area::none;
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto receipt = co_await files.write(std::move(request));
   if (!receipt && receipt.error().number == EEXIST) {
     receipt.error().message += "; set mode to overwrite or append";
   }
-  if (!receipt && receipt.error().number == ENOENT && could_make_parents) receipt.error().message += "; set parents to make missing directories";
+  if (!receipt && receipt.error().number == ENOENT && could_make_parents)
+    receipt.error().message += "; set parents to make missing directories";
   if (!receipt) co_return fail(std::move(receipt).error());
   co_return write_result(path, *receipt);
 }
@@ -67,21 +70,25 @@ io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recor
   vfs::SearchRequest request = read_search_arguments(recorded.call().args.as_object());
   request.time_max = limits::kSearchTime;
   vfs::SearchRequest asked = request;
-  RELAY_CO_TRY(const vfs::SearchResult found, co_await vfs::search(world->search_pool, world->searcher, std::move(tree), std::move(asked)));
+  RELAY_CO_TRY(const vfs::SearchResult found,
+               co_await vfs::search(world->search_pool, world->searcher, std::move(tree), std::move(asked)));
   co_return search_result(request, found);
 }
 
 using Handler = io::Task<ToolResult> (*)(std::shared_ptr<const FilesWorld>, const Recorded&);
 
-GuardedTool make_tool(std::string name, std::string_view description, std::string_view input, std::string_view output,
-                      const std::shared_ptr<const FilesWorld>& world, Handler handler) {
+GuardedTool make_tool(std::string name, std::string_view description, std::string_view input,
+                      std::string_view output, const std::shared_ptr<const FilesWorld>& world,
+                      Handler handler) {
   GuardedTool guarded;
   guarded.tool.name = std::move(name);
   guarded.tool.description = description;
   guarded.tool.input_schema = protocol::JsonText::trusted(std::string(input));
   guarded.tool.output_schema = protocol::JsonText::trusted(std::string(output));
   guarded.tier = Tier::read_only;
-  guarded.handler = [world, handler](mcp::Context&, const Recorded& recorded) { return handler(world, recorded); };
+  guarded.handler = [world, handler](mcp::Context&, const Recorded& recorded) {
+    return handler(world, recorded);
+  };
   return guarded;
 }
 
@@ -92,7 +99,8 @@ std::string read_policy_text(const json::object& arguments) {
 }
 
 std::string write_policy_text(const json::object& arguments) {
-  return fmt::format("{} {}\n{}", clean_path(arguments), json::find_string(arguments, "mode").value_or("create"),
+  return fmt::format("{} {}\n{}", clean_path(arguments),
+                     json::find_string(arguments, "mode").value_or("create"),
                      json::find_string(arguments, "content").value_or(""));
 }
 
@@ -118,7 +126,8 @@ Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const F
   writing.policy_text = write_policy_text;
   RELAY_CHECK(toolset.add_tool(std::move(writing)));
 
-  GuardedTool searching = make_tool("search", kSearch, search_input_schema(), search_output_schema(), world, search);
+  GuardedTool searching =
+      make_tool("search", kSearch, search_input_schema(), search_output_schema(), world, search);
   searching.tool.annotations.read_only = true;
   searching.policy_text = search_policy_text;
   RELAY_CHECK(toolset.add_tool(std::move(searching)));

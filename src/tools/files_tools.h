@@ -26,8 +26,8 @@ inline vfs::Holder holder_of(const authority::Caller& caller) {
 
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
 
-/// What rules see of a call: the path as the tree reads it ("/tmp//x/../y" is "/tmp/y"), so that no spelling slips
-/// past a rule, and then everything else.
+/// What rules see of a call: the path as the tree reads it ("/tmp//x/../y" is "/tmp/y"), so that no spelling
+/// slips past a rule, and then everything else.
 std::string read_policy_text(const json::object& arguments);
 std::string write_policy_text(const json::object& arguments);
 std::string search_policy_text(const json::object& arguments);

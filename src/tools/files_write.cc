@@ -37,26 +37,31 @@ Result<vfs::WriteRequest> read_write_arguments(const json::object& arguments) {
   request.path = json::find_string(arguments, "path").value_or("");
   request.bytes = json::find_string(arguments, "content").value_or("");
   request.mode = mode_of(arguments);
-  request.parents = json::find_bool(arguments, "parents").value_or(false) ? vfs::Parents::created : vfs::Parents::required;
+  request.parents =
+      json::find_bool(arguments, "parents").value_or(false) ? vfs::Parents::created : vfs::Parents::required;
   request.durability = vfs::Durability::synced;
   if (json::find_string(arguments, "encoding") != "base64") return request;
   auto bytes = find_base64(request.bytes);
-  if (!bytes) return relay::fail(invalid("content is not valid base64: standard alphabet, padded, no line breaks"));
+  if (!bytes)
+    return relay::fail(invalid("content is not valid base64: standard alphabet, padded, no line breaks"));
   request.bytes = std::move(*bytes);
   return request;
 }
 
 protocol::ToolResult write_result(std::string_view path, const vfs::WriteReceipt& receipt) {
-  protocol::ToolResult result = protocol::ToolResult::text(fmt::format(
-      "{} {} bytes to {} ({} bytes now)", receipt.created ? "created: wrote" : "wrote", receipt.bytes_written, path, receipt.size));
+  protocol::ToolResult result = protocol::ToolResult::text(
+      fmt::format("{} {} bytes to {} ({} bytes now)", receipt.created ? "created: wrote" : "wrote",
+                  receipt.bytes_written, path, receipt.size));
   protocol::ResourceLink link;
   link.resource.uri = uri_of_file(path);
   link.resource.name = path.substr(path.rfind('/') + 1);
   link.resource.mime_type = media_type_of(path);
   link.resource.size = static_cast<std::int64_t>(receipt.size);
   result.content.emplace_back(std::move(link));
-  result.structured = json::object{
-      {"path", path}, {"bytesWritten", receipt.bytes_written}, {"size", receipt.size}, {"created", receipt.created}};
+  result.structured = json::object{{"path", path},
+                                   {"bytesWritten", receipt.bytes_written},
+                                   {"size", receipt.size},
+                                   {"created", receipt.created}};
   return result;
 }
 

@@ -1,5 +1,5 @@
-// The write tool: creates, appends to or replaces a file. A replaced file is never seen half-written, and what the tool
-// reports as written is on the disk.
+// The write tool: creates, appends to or replaces a file. A replaced file is never seen half-written, and
+// what the tool reports as written is on the disk.
 #pragma once
 
 #include <string>

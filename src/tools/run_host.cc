@@ -16,7 +16,9 @@ using executors::HostReply;
 using protocol::Content;
 
 HostReply failure(std::string type, std::string message, std::string errno_name = {}) {
-  return {.result = nullptr, .body = {}, .failure = HostFailure{std::move(type), std::move(message), std::move(errno_name)}};
+  return {.result = nullptr,
+          .body = {},
+          .failure = HostFailure{std::move(type), std::move(message), std::move(errno_name)}};
 }
 
 HostReply failure(const vfs::FileError& error) {
@@ -40,7 +42,8 @@ std::string written_path(const HostCall& call) {
 Content shown(std::string bytes, std::string mime_type, const std::string& name) {
   if (mime_type.starts_with("image/")) return protocol::image_content(bytes, std::move(mime_type));
   if (mime_type.starts_with("audio/")) return protocol::audio_content(bytes, std::move(mime_type));
-  protocol::ResourceContents contents{.uri = "relay://display/" + name, .mime_type = mime_type, .body = {}, .meta = {}};
+  protocol::ResourceContents contents{
+      .uri = "relay://display/" + name, .mime_type = mime_type, .body = {}, .meta = {}};
   if (is_valid_utf8(bytes))
     contents.body = std::move(bytes);
   else
@@ -72,7 +75,9 @@ io::Task<HostReply> RunHost::input() {
 
 io::Task<HostReply> RunHost::file_call(HostCall call) {
   const std::string output = written_path(call);
-  auto work = [files = files_, moved = std::move(call)]() mutable { return files->perform(moved.op, moved.args, std::move(moved.body)); };
+  auto work = [files = files_, moved = std::move(call)]() mutable {
+    return files->perform(moved.op, moved.args, std::move(moved.body));
+  };
   auto done = co_await pool_.run(std::move(work));
   if (!done) co_return failure(done.error());
   note_output(output);
@@ -88,12 +93,15 @@ io::Task<HostReply> RunHost::display(HostCall call) {
   std::string mime_type = argument(call, "mime");
   std::string bytes = std::move(call.body);
   if (!path.empty()) {
-    auto read = co_await pool_.run([tree = tree_, path] { return tree->read(path, 0, limits::kDisplayBytes + 1); });
+    auto read =
+        co_await pool_.run([tree = tree_, path] { return tree->read(path, 0, limits::kDisplayBytes + 1); });
     if (!read) co_return failure(read.error());
     bytes = std::move(read->bytes);
   }
   if (displayed_bytes_ + bytes.size() > limits::kDisplayBytes)
-    co_return failure("OutputLimitExceeded", fmt::format("display() takes {} bytes in one run; write the rest to /out", limits::kDisplayBytes));
+    co_return failure(
+        "OutputLimitExceeded",
+        fmt::format("display() takes {} bytes in one run; write the rest to /out", limits::kDisplayBytes));
   displayed_bytes_ += bytes.size();
   if (mime_type.empty()) mime_type = media_type_of(path, bytes);
   const std::string name = path.empty() ? argument(call, "name") : path.substr(path.rfind('/') + 1);
@@ -103,7 +111,8 @@ io::Task<HostReply> RunHost::display(HostCall call) {
 
 io::Task<HostReply> RunHost::mcp_call(HostCall call) {
   if (!servers_) co_return failure("NotFound", "there are no MCP servers in this run");
-  auto answer = co_await servers_->perform(std::move(call.op), std::move(call.args), std::move(call.args_text));
+  auto answer =
+      co_await servers_->perform(std::move(call.op), std::move(call.args), std::move(call.args_text));
   if (!answer) co_return failure(std::string(answer.error().face().type), answer.error().message);
   co_return HostReply{.result = nullptr, .body = {}, .failure = {}, .result_text = *std::move(answer)};
 }

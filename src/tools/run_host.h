@@ -1,6 +1,8 @@
-// RunHost: what one run can reach. Every request of a guest ends here; nothing that the guest says is believed.
+// RunHost: what one run can reach. Every request of a guest ends here; nothing that the guest says is
+// believed.
 //
-// It lives as long as anything of the run does: a call that is still on a pool thread when the run ends finds its host alive.
+// It lives as long as anything of the run does: a call that is still on a pool thread when the run ends finds
+// its host alive.
 #pragma once
 
 #include <functional>
@@ -29,7 +31,8 @@ class RunNetwork {
 class RunHost final : public executors::HostCalls {
  public:
   /// `servers` may be null: then there are none.
-  RunHost(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree, std::shared_ptr<RunNetwork> network, std::shared_ptr<codemode::RunServers> servers)
+  RunHost(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree, std::shared_ptr<RunNetwork> network,
+          std::shared_ptr<codemode::RunServers> servers)
       : pool_(pool),
         tree_(std::move(tree)),
         files_(std::make_shared<vfs::GuestFiles>(tree_)),
@@ -37,7 +40,8 @@ class RunHost final : public executors::HostCalls {
         servers_(std::move(servers)) {}
 
   io::Task<executors::HostReply> call(executors::HostCall call, executors::HostStream& stream) override;
-  /// Where more standard input comes from; it may block, on the pool. Without it the input ends with what came with the run.
+  /// Where more standard input comes from; it may block, on the pool. Without it the input ends with what
+  /// came with the run.
   void set_input(std::function<Result<std::string>()> read) { read_input_ = std::move(read); }
 
   /// The files under /out that this run wrote and that are still there, by path.

@@ -8,8 +8,8 @@ namespace {
 using executors::HostCall;
 using executors::HostReply;
 
-constexpr std::size_t kOpenResponses = 256;                // of one run, read or not
-constexpr std::uint64_t kWholeBytes = 64 * limits::kKiB;   // an answer this short comes in one piece
+constexpr std::size_t kOpenResponses = 256;               // of one run, read or not
+constexpr std::uint64_t kWholeBytes = 64 * limits::kKiB;  // an answer this short comes in one piece
 
 std::int64_t number_of(const HostCall& call, std::string_view name) {
   return json::find_int(call.args, name).value_or(0);
@@ -37,7 +37,8 @@ io::Task<HostReply> GuardedNetwork::call(HostCall call) {
 
 Result<void> GuardedNetwork::check_room() {
   if (downloads_.size() < kOpenResponses) return {};
-  Error error = busy(fmt::format("fetch: {} responses are open; read their bodies or cancel them", downloads_.size()));
+  Error error =
+      busy(fmt::format("fetch: {} responses are open; read their bodies or cancel them", downloads_.size()));
   fetch_->report({fetch::Refusal::What::flood, "", "", error.message});
   return fail(std::move(error));
 }
@@ -50,7 +51,8 @@ io::Task<HostReply> GuardedNetwork::fetch(HostCall call) {
     RELAY_CO_TRY(std::unique_ptr<fetch::FetchResponse> response, co_await fetch_->send(std::move(request)));
     co_return co_await reply_to(std::move(response));
   }
-  if (request.method == "GET" || request.method == "HEAD" || uploads_.contains(number) || uploads_.size() >= kOpenResponses)
+  if (request.method == "GET" || request.method == "HEAD" || uploads_.contains(number) ||
+      uploads_.size() >= kOpenResponses)
     co_return fail(invalid("fetch: this request cannot have a body that streams"));
   const auto upload = std::make_shared<Upload>(loop_, fetch_->max_body_bytes());
   uploads_.emplace(number, upload);
@@ -66,7 +68,8 @@ io::Task<HostReply> GuardedNetwork::fetch(HostCall call) {
 io::Task<HostReply> GuardedNetwork::reply_to(std::unique_ptr<fetch::FetchResponse> response) {
   HostReply reply;
   json::object head = fetch::reply_value(response->head());
-  const bool whole = has_no_body(response->head().status) || response->announced_bytes().value_or(kWholeBytes + 1) <= kWholeBytes;
+  const bool whole = has_no_body(response->head().status) ||
+                     response->announced_bytes().value_or(kWholeBytes + 1) <= kWholeBytes;
   if (whole) {
     RELAY_CO_TRY(reply.body, co_await response->read_rest());
   } else {
@@ -107,7 +110,8 @@ io::Task<std::string> GuardedNetwork::fetch_bytes(std::string url) {
   fetch::FetchRequest request;
   request.url = url;
   RELAY_CO_TRY(std::unique_ptr<fetch::FetchResponse> response, co_await fetch_->send(std::move(request)));
-  if (response->head().status != 200) co_return fail(unavailable(fmt::format("{} answered {}", url, response->head().status)));
+  if (response->head().status != 200)
+    co_return fail(unavailable(fmt::format("{} answered {}", url, response->head().status)));
   co_return co_await response->read_rest();
 }
 

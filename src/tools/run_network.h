@@ -1,8 +1,8 @@
 // The network of a run: its `fetch` calls, through the guarded client, under the run's own policy.
 //
-// Bodies are pulled: a response that is longer than a frame's worth is named in the reply, and the guest asks for the
-// next piece when it wants one. So a guest that does not read holds the server back, and nothing piles up. What is
-// still open goes with the run. docs/formats/fetch.md has the calls.
+// Bodies are pulled: a response that is longer than a frame's worth is named in the reply, and the guest asks
+// for the next piece when it wants one. So a guest that does not read holds the server back, and nothing
+// piles up. What is still open goes with the run. docs/formats/fetch.md has the calls.
 #pragma once
 
 #include <map>
@@ -17,7 +17,8 @@ namespace relay::tools {
 
 class GuardedNetwork final : public RunNetwork, public std::enable_shared_from_this<GuardedNetwork> {
  public:
-  GuardedNetwork(io::Executor loop, std::shared_ptr<fetch::GuardedFetch> fetch) : loop_(std::move(loop)), fetch_(std::move(fetch)) {}
+  GuardedNetwork(io::Executor loop, std::shared_ptr<fetch::GuardedFetch> fetch)
+      : loop_(std::move(loop)), fetch_(std::move(fetch)) {}
 
   io::Task<executors::HostReply> call(executors::HostCall call) override;
   /// The body of one GET: how wheels with an address of their own are fetched.

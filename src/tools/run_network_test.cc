@@ -50,9 +50,13 @@ class Network : public ::testing::Test {
       rules.check_address = [](const policy::Address&) -> Result<void> { return {}; };
       fetch::FetchOptions options;
       options.in_flight = 2;
-      options.resolver = [](const policy::Target& target) { return std::vector<std::string>{fmt::format("{}:{}:127.0.0.1", target.host.name, target.port)}; };
+      options.resolver = [](const policy::Target& target) {
+        return std::vector<std::string>{fmt::format("{}:{}:127.0.0.1", target.host.name, target.port)};
+      };
       options.on_refusal = [this](const fetch::Refusal& refusal) { refusals.push_back(refusal); };
-      network = std::make_shared<GuardedNetwork>(loop.executor(), fetch::GuardedFetch::make(loop.executor(), *client, std::move(rules), std::move(options)));
+      network = std::make_shared<GuardedNetwork>(
+          loop.executor(),
+          fetch::GuardedFetch::make(loop.executor(), *client, std::move(rules), std::move(options)));
     });
     return network;
   }
@@ -62,7 +66,8 @@ class Network : public ::testing::Test {
     return loop.run(open()->call(std::move(call)));
   }
   json::object to(std::string_view path, std::string_view method = "GET") {
-    return {{"url", fmt::format("http://peer.test:{}{}", server.port(), path)}, {"method", std::string(method)}};
+    return {{"url", fmt::format("http://peer.test:{}{}", server.port(), path)},
+            {"method", std::string(method)}};
   }
   std::int64_t open_stream() {
     const auto reply = ask("fetch", to("/stream"));
@@ -103,7 +108,8 @@ TEST_F(Network, ALongOneIsPulledToItsEnd) {
 }
 
 TEST_F(Network, ResponsesThatNobodyReadsDoNotBlockOthers) {
-  for (int i = 0; i < 5; ++i) EXPECT_GT(open_stream(), 0) << "two may be in flight, and paused ones do not count";
+  for (int i = 0; i < 5; ++i)
+    EXPECT_GT(open_stream(), 0) << "two may be in flight, and paused ones do not count";
   EXPECT_EQ(network->open_responses(), 5U);
 }
 
@@ -127,7 +133,8 @@ TEST_F(Network, TheCapEndsAStream) {
 TEST_F(Network, ABodyIsSentPieceByPiece) {
   auto exchange = [](std::shared_ptr<GuardedNetwork> through, json::object args) -> io::Task<HostReply> {
     args["upload"] = 1;
-    auto request = [](std::shared_ptr<GuardedNetwork> of, json::object sent, std::optional<Result<HostReply>>& answer) -> io::Task<void> {
+    auto request = [](std::shared_ptr<GuardedNetwork> of, json::object sent,
+                      std::optional<Result<HostReply>>& answer) -> io::Task<void> {
       HostCall call{"fetch", std::move(sent), {}};
       answer = co_await of->call(std::move(call));
       co_return Result<void>{};

@@ -32,13 +32,15 @@ Result<Requests> read_requests(const json::object& block) {
   Requests requests{policy::read_network(block_of(block, "network"), "policy.network", problems),
                     policy::read_filesystem(block_of(block, "filesystem"), "policy.filesystem", problems),
                     policy::read_limits(block_of(block, "limits"), "policy.limits", problems)};
-  if (!problems.empty()) return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
+  if (!problems.empty())
+    return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
   return requests;
 }
 
 template <class T>
 T take(policy::Narrowed<T> narrowed, std::vector<std::string>& notes) {
-  for (const std::string& widening : narrowed.widening) notes.push_back("the call's policy can only narrow; ignored: " + widening);
+  for (const std::string& widening : narrowed.widening)
+    notes.push_back("the call's policy can only narrow; ignored: " + widening);
   return std::move(narrowed.policy);
 }
 
@@ -46,14 +48,13 @@ T take(policy::Narrowed<T> narrowed, std::vector<std::string>& notes) {
 
 json::object RunPolicy::to_json() const {
   json::object out;
-  out["network"] = {{"allowedDomains", texts(network.allowed)},
-                    {"deniedDomains", texts(network.denied)},
-                    {"denyIpLiterals", network.deny_ip_literals},
-                    {"blockPrivateRanges", network.block_private_ranges},
-                    {"maxBodyBytes", network.max_body_bytes},
-                    {"maxRedirects", network.max_redirects}};
+  out["network"] = {
+      {"allowedDomains", texts(network.allowed)},   {"deniedDomains", texts(network.denied)},
+      {"denyIpLiterals", network.deny_ip_literals}, {"blockPrivateRanges", network.block_private_ranges},
+      {"maxBodyBytes", network.max_body_bytes},     {"maxRedirects", network.max_redirects}};
   out["filesystem"] = {{"readonly", texts(filesystem.readonly)}, {"writable", texts(filesystem.writable)}};
-  out["limits"] = {{"timeoutMs", limits.timeout_ms}, {"memMb", limits.mem_mb}, {"stdoutBytes", limits.stdout_bytes}};
+  out["limits"] = {
+      {"timeoutMs", limits.timeout_ms}, {"memMb", limits.mem_mb}, {"stdoutBytes", limits.stdout_bytes}};
   return out;
 }
 
@@ -65,7 +66,8 @@ executors::RunLimits RunPolicy::run_limits() const {
 
 Result<RunPolicy> read_run_policy(const json::object& block) {
   RELAY_TRY(const Requests requests, read_requests(block));
-  return RunPolicy{policy::apply_defaults(requests.network), policy::apply_defaults(requests.filesystem), policy::apply_defaults(requests.limits)};
+  return RunPolicy{policy::apply_defaults(requests.network), policy::apply_defaults(requests.filesystem),
+                   policy::apply_defaults(requests.limits)};
 }
 
 Result<NarrowedPolicy> narrow(const RunPolicy& server, const json::object& block) {
@@ -73,7 +75,8 @@ Result<NarrowedPolicy> narrow(const RunPolicy& server, const json::object& block
   if (block.empty()) return out;
   for (const auto& member : block)
     if (member.key() != "network" && member.key() != "filesystem" && member.key() != "limits")
-      return fail(invalid(fmt::format("policy: unknown member \"{}\"; it has network, filesystem and limits", std::string(member.key()))));
+      return fail(invalid(fmt::format("policy: unknown member \"{}\"; it has network, filesystem and limits",
+                                      std::string(member.key()))));
   RELAY_TRY(const Requests requests, read_requests(block));
   out.policy.network = take(policy::intersect(server.network, requests.network), out.notes);
   out.policy.filesystem = take(policy::intersect(server.filesystem, requests.filesystem), out.notes);

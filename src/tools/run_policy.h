@@ -1,5 +1,5 @@
-// RunPolicy: what one run may do: network, files, limits. The server has one; a call may bring a narrower one, and the run
-// gets the intersection.
+// RunPolicy: what one run may do: network, files, limits. The server has one; a call may bring a narrower
+// one, and the run gets the intersection.
 #pragma once
 
 #include <string>

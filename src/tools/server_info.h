@@ -1,5 +1,5 @@
-// ServerInfo: what server_info tells. Each part of the program adds its section; all are asked when the tool is called,
-// so that nothing in the answer can be out of date.
+// ServerInfo: what server_info tells. Each part of the program adds its section; all are asked when the tool
+// is called, so that nothing in the answer can be out of date.
 #pragma once
 
 #include <functional>

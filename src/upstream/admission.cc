@@ -28,12 +28,14 @@ Result<void> Admission::spend_token() {
     return {};
   }
   const auto seconds = static_cast<long>(std::ceil((1 - tokens_) / per_second));
-  return fail(busy(fmt::format("server {} may be called {} times per minute; try again in {} s", bounds_.server, bounds_.per_minute, seconds)));
+  return fail(busy(fmt::format("server {} may be called {} times per minute; try again in {} s",
+                               bounds_.server, bounds_.per_minute, seconds)));
 }
 
 io::Task<Admission::Place> Admission::enter(std::chrono::milliseconds patience) {
   if (open_ >= bounds_.open_max && line_.size() >= bounds_.waiting_max)
-    co_return fail(busy(fmt::format("server {} has {} calls open and {} waiting; try again in a moment", bounds_.server, open_, line_.size())));
+    co_return fail(busy(fmt::format("server {} has {} calls open and {} waiting; try again in a moment",
+                                    bounds_.server, open_, line_.size())));
   RELAY_CO_CHECK(spend_token());
   if (open_ < bounds_.open_max) {
     ++open_;
@@ -55,9 +57,11 @@ io::Task<void> Admission::wait_in_line(std::chrono::milliseconds patience) {
       if (!has_place) admission.give_up(waiter);
     }
   } guard{*this, waiter};
-  RELAY_CO_TRY(guard.has_place, co_await waiter->turn.wait_until(std::chrono::steady_clock::now() + patience));
+  RELAY_CO_TRY(guard.has_place,
+               co_await waiter->turn.wait_until(std::chrono::steady_clock::now() + patience));
   if (!guard.has_place)
-    co_return fail(timed_out(fmt::format("server {} had no free place within {} ms; {} calls are open", bounds_.server, patience.count(), open_)));
+    co_return fail(timed_out(fmt::format("server {} had no free place within {} ms; {} calls are open",
+                                         bounds_.server, patience.count(), open_)));
   co_return Result<void>{};
 }
 

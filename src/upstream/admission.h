@@ -1,4 +1,5 @@
-// Admission: how many calls a server gets at once and per minute. First come, first served, in a bounded line.
+// Admission: how many calls a server gets at once and per minute. First come, first served, in a bounded
+// line.
 #pragma once
 
 #include <chrono>
@@ -38,7 +39,8 @@ class Admission : public std::enable_shared_from_this<Admission> {
 
   Admission(io::Executor executor, const Clock& clock, Bounds bounds);
 
-  /// Fails as busy when the line or the minute is full, and says when to try again; as timeout after `patience`.
+  /// Fails as busy when the line or the minute is full, and says when to try again; as timeout after
+  /// `patience`.
   io::Task<Place> enter(std::chrono::milliseconds patience);
   [[nodiscard]] std::size_t open() const { return open_; }
   [[nodiscard]] std::size_t waiting() const { return line_.size(); }

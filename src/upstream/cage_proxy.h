@@ -1,9 +1,9 @@
-// CageProxy: the one way out of a cage. An HTTP proxy (CONNECT and plain) on the cage's own loopback, served from relay: the cage
-// hands over its listening socket before the server runs, and relay accepts, checks the host, resolves it, checks every address,
-// and connects. The server inside has no other route.
+// CageProxy: the one way out of a cage. An HTTP proxy (CONNECT and plain) on the cage's own loopback, served
+// from relay: the cage hands over its listening socket before the server runs, and relay accepts, checks the
+// host, resolves it, checks every address, and connects. The server inside has no other route.
 //
-// A host must be among the server's hosts. A name that leads to a private, loopback or link-local address is refused; such an
-// address is reached only when the configuration names it literally ("127.0.0.1:5432").
+// A host must be among the server's hosts. A name that leads to a private, loopback or link-local address is
+// refused; such an address is reached only when the configuration names it literally ("127.0.0.1:5432").
 #pragma once
 
 #include <functional>
@@ -23,19 +23,22 @@ namespace relay::upstream {
 struct ProxyRequest {
   policy::Host host;
   std::uint16_t port = 0;
-  bool is_tunnel = false;   // CONNECT
-  std::string forwarded;    // the head to send on, when it is no tunnel
+  bool is_tunnel = false;  // CONNECT
+  std::string forwarded;   // the head to send on, when it is no tunnel
 };
 
 /// `head` ends with its empty line. Fails with what a 400 says.
 Result<ProxyRequest> parse_proxy_request(std::string_view head);
 /// Whether these hosts include it. The error is what a 403 says.
-Result<void> check_proxy_host(const std::vector<policy::HostPattern>& hosts, const policy::Host& host, std::uint16_t port);
+Result<void> check_proxy_host(const std::vector<policy::HostPattern>& hosts, const policy::Host& host,
+                              std::uint16_t port);
 
 class CageProxy {
  public:
   /// Patterns as in policy.network.allow.
-  static Result<std::unique_ptr<CageProxy>> make(const io::Executor& executor, const std::vector<std::string>& hosts, std::shared_ptr<ServerLog> log);
+  static Result<std::unique_ptr<CageProxy>> make(const io::Executor& executor,
+                                                 const std::vector<std::string>& hosts,
+                                                 std::shared_ptr<ServerLog> log);
   ~CageProxy();  // closes everything
   CageProxy(const CageProxy&) = delete;
   CageProxy& operator=(const CageProxy&) = delete;

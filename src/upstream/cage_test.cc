@@ -27,13 +27,16 @@ class WebServer {
     io::spawn(executor, accept_all(state_), "test web server", cancel_);
   }
   ~WebServer() { cancel_.cancel(); }
-  [[nodiscard]] std::string host() const { return "127.0.0.1:" + std::to_string(state_->acceptor.local_endpoint().port()); }
+  [[nodiscard]] std::string host() const {
+    return "127.0.0.1:" + std::to_string(state_->acceptor.local_endpoint().port());
+  }
   [[nodiscard]] int connections() const { return state_->connections; }
 
  private:
   /// Belongs to the coroutine too, which ends when the loop next runs.
   struct State {
-    explicit State(const io::Executor& executor) : acceptor(executor, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {}
+    explicit State(const io::Executor& executor)
+        : acceptor(executor, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {}
     tcp::acceptor acceptor;
     int connections = 0;
   };
@@ -43,10 +46,14 @@ class WebServer {
       ++state->connections;
       std::string head;
       boost::system::error_code error;
-      co_await asio::async_read_until(socket, asio::dynamic_buffer(head), "\r\n\r\n", asio::redirect_error(asio::use_awaitable, error));
+      co_await asio::async_read_until(socket, asio::dynamic_buffer(head), "\r\n\r\n",
+                                      asio::redirect_error(asio::use_awaitable, error));
       const std::string body = "you said " + head.substr(0, head.find('\r'));
-      const std::string answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-      co_await asio::async_write(socket, asio::buffer(answer), asio::redirect_error(asio::use_awaitable, error));
+      const std::string answer =
+          "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+          "\r\n\r\n" + body;
+      co_await asio::async_write(socket, asio::buffer(answer),
+                                 asio::redirect_error(asio::use_awaitable, error));
     }
   }
   io::CancelSource cancel_;
@@ -60,9 +67,13 @@ class CageTest : public ProcessFixture {
       std::filesystem::create_directory(folder / name);
       std::ofstream(folder / name / "file") << "content of " << name;
     }
-    spec.cage = CageSpec{.read = {RELAY_FIXTURES, (folder / "in").string()}, .write = {(folder / "out").string()}, .hosts = {}};
+    spec.cage = CageSpec{.read = {RELAY_FIXTURES, (folder / "in").string()},
+                         .write = {(folder / "out").string()},
+                         .hosts = {}};
   }
-  std::string at(const std::string& path) const { return "{\"path\":" + json::quote((folder / path).string()) + "}"; }
+  std::string at(const std::string& path) const {
+    return "{\"path\":" + json::quote((folder / path).string()) + "}";
+  }
 };
 
 TEST_F(CageTest, DeclaredPathsAreThereAndNothingElseIs) {
@@ -78,7 +89,8 @@ TEST_F(CageTest, DeclaredPathsAreThereAndNothingElseIs) {
 
 TEST_F(CageTest, TheSystemIsReadOnlyAndItsSecretsAreAbsent) {
   const std::string root = call("list", R"({"path":"/"})");
-  EXPECT_THAT(root, AllOf(HasSubstr("\"usr\""), HasSubstr("\"tmp\""), Not(HasSubstr("\"boot\"")), Not(HasSubstr("\"sys\"")), Not(HasSubstr("\"old\""))));
+  EXPECT_THAT(root, AllOf(HasSubstr("\"usr\""), HasSubstr("\"tmp\""), Not(HasSubstr("\"boot\"")),
+                          Not(HasSubstr("\"sys\"")), Not(HasSubstr("\"old\""))));
   EXPECT_THAT(call("read", R"({"path":"/etc/shadow"})"), StartsWith("FileNotFoundError"));
   EXPECT_THAT(call("list", R"({"path":"/etc/ssl"})"), Not(HasSubstr("private")));
   EXPECT_THAT(call("write", R"({"path":"/usr/x"})"), HasSubstr("Read-only file system"));
@@ -110,16 +122,21 @@ TEST_F(CageTest, ItsTmpAndHomeAreItsOwn) {
 
 TEST_F(CageTest, ItSeesNoProcessButItsOwn) {
   EXPECT_THAT(call("processes"), AnyOf("[1, 2]", "[1, 2, 3]"));
-  EXPECT_THAT(call("signal", "{\"pid\":" + std::to_string(::getpid()) + ",\"signal\":0}"), StartsWith("ProcessLookupError"));
+  EXPECT_THAT(call("signal", "{\"pid\":" + std::to_string(::getpid()) + ",\"signal\":0}"),
+              StartsWith("ProcessLookupError"));
   EXPECT_THAT(call("read", R"({"path":"/proc/1/environ"})"), StartsWith("PermissionError"));
-  for (const char* path : {"/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/self/oom_score_adj"})
-    EXPECT_THAT(call("write", "{\"path\":\"" + std::string(path) + "\"}"), AnyOf(HasSubstr("Read-only file system"), HasSubstr("No such file"))) << path;
+  for (const char* path : {"/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern",
+                           "/proc/sysrq-trigger", "/proc/self/oom_score_adj"})
+    EXPECT_THAT(call("write", "{\"path\":\"" + std::string(path) + "\"}"),
+                AnyOf(HasSubstr("Read-only file system"), HasSubstr("No such file")))
+        << path;
 }
 
 TEST_F(CageTest, ItHoldsNoPowerAndCannotGetAny) {
   const std::string status = call("whoami");
-  EXPECT_THAT(status, AllOf(HasSubstr("CapEff:\t0000000000000000"), HasSubstr("CapPrm:\t0000000000000000"), HasSubstr("CapBnd:\t0000000000000000"),
-                            HasSubstr("NoNewPrivs:\t1"), HasSubstr("Seccomp:\t2")));
+  EXPECT_THAT(status, AllOf(HasSubstr("CapEff:\t0000000000000000"), HasSubstr("CapPrm:\t0000000000000000"),
+                            HasSubstr("CapBnd:\t0000000000000000"), HasSubstr("NoNewPrivs:\t1"),
+                            HasSubstr("Seccomp:\t2")));
   const auto refused = [&](long number, const std::string& arguments) {
     return call("call", "{\"number\":" + std::to_string(number) + ",\"arguments\":" + arguments + "}");
   };
@@ -139,7 +156,8 @@ TEST_F(CageTest, ItHoldsNoPowerAndCannotGetAny) {
 TEST_F(CageTest, WithoutHostsThereIsNoNetwork) {
   WebServer web(loop.executor());
   const std::string port = web.host().substr(web.host().find(':') + 1);
-  EXPECT_THAT(call("connect", R"({"host":"127.0.0.1","port":)" + port + "}"), StartsWith("ConnectionRefusedError"));
+  EXPECT_THAT(call("connect", R"({"host":"127.0.0.1","port":)" + port + "}"),
+              StartsWith("ConnectionRefusedError"));
   EXPECT_THAT(call("connect", R"({"host":"192.0.2.1","port":80})"), HasSubstr("unreachable"));
   EXPECT_THAT(call("env"), Not(HasSubstr("HTTP_PROXY")));
   EXPECT_EQ(web.connections(), 0);
@@ -149,14 +167,19 @@ TEST_F(CageTest, AHostThatIsDeclaredIsReachedThroughTheProxyAndNoOther) {
   WebServer web(loop.executor());
   WebServer other(loop.executor());
   spec.cage->hosts = {web.host(), "*.example.test"};
-  EXPECT_EQ(call("get", "{\"url\":\"http://" + web.host() + "/path?q=1\"}"), "you said GET /path?q=1 HTTP/1.1");
-  EXPECT_THAT(call("tunnel", "{\"target\":\"" + web.host() + "\"}"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("you said GET /tunnelled")));
+  EXPECT_EQ(call("get", "{\"url\":\"http://" + web.host() + "/path?q=1\"}"),
+            "you said GET /path?q=1 HTTP/1.1");
+  EXPECT_THAT(call("tunnel", "{\"target\":\"" + web.host() + "\"}"),
+              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("you said GET /tunnelled")));
   EXPECT_THAT(call("get", "{\"url\":\"http://" + other.host() + "/\"}"), HasSubstr("403"));
-  EXPECT_THAT(call("tunnel", "{\"target\":\"" + other.host() + "\"}"), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("not among the hosts")));
+  EXPECT_THAT(call("tunnel", "{\"target\":\"" + other.host() + "\"}"),
+              AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("not among the hosts")));
   EXPECT_THAT(call("tunnel", R"({"target":"evil.test:443"})"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(call("tunnel", R"({"target":"nonsense"})"), StartsWith("HTTP/1.1 400"));
   const std::string port = web.host().substr(web.host().find(':') + 1);
-  EXPECT_THAT(call("connect", R"({"host":"127.0.0.1","port":)" + port + "}"), StartsWith("ConnectionRefusedError")) << "only through the proxy";
+  EXPECT_THAT(call("connect", R"({"host":"127.0.0.1","port":)" + port + "}"),
+              StartsWith("ConnectionRefusedError"))
+      << "only through the proxy";
   EXPECT_EQ(other.connections(), 0);
 }
 
@@ -164,7 +187,8 @@ TEST_F(CageTest, ANameThatLeadsToAPrivateAddressIsRefused) {
   WebServer web(loop.executor());
   spec.cage->hosts = {"localhost"};
   const std::string port = web.host().substr(web.host().find(':') + 1);
-  EXPECT_THAT(call("tunnel", "{\"target\":\"localhost:" + port + "\"}"), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("not public")));
+  EXPECT_THAT(call("tunnel", "{\"target\":\"localhost:" + port + "\"}"),
+              AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("not public")));
   EXPECT_EQ(web.connections(), 0);
 }
 
@@ -179,7 +203,8 @@ TEST_F(CageTest, HowItEndsIsSeenFromOutside) {
   spec.env = {{"SECRET", "someone"}};
   const auto crashed = request("crash");
   ASSERT_FALSE(crashed);
-  EXPECT_THAT(crashed.error().message, AllOf(HasSubstr("exited with code 3"), HasSubstr("the disk of someone is on fire")));
+  EXPECT_THAT(crashed.error().message,
+              AllOf(HasSubstr("exited with code 3"), HasSubstr("the disk of someone is on fire")));
   const auto killed = request("signal", R"({"pid":2,"signal":9})");
   ASSERT_FALSE(killed);
   EXPECT_THAT(killed.error().message, HasSubstr("was killed by SIGKILL"));
@@ -211,7 +236,8 @@ TEST_F(CageTest, AProgramThatIsNotInsideSaysHowToPutItThere) {
   spec.command = (folder / "secret/program").string();
   const auto answer = request("echo");
   ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, AllOf(HasSubstr("exited with code 125"), HasSubstr("declare its directory")));
+  EXPECT_THAT(answer.error().message,
+              AllOf(HasSubstr("exited with code 125"), HasSubstr("declare its directory")));
 }
 
 /// Programs that are no MCP servers, in a cage of their own; what they print on both streams.
@@ -219,7 +245,9 @@ class CageProgramTest : public ProcessFixture {
  protected:
   std::string run(const sandbox::CagePlan& plan, std::vector<std::string> before = {}) {
     before.insert(before.end(), {RELAY_CAGE, json::write(to_json(plan))});
-    io::ChildSpec child{.program = before.front(), .args = {before.begin() + 1, before.end()}, .environment = {{"PATH", "/usr/bin:/bin"}}};
+    io::ChildSpec child{.program = before.front(),
+                        .args = {before.begin() + 1, before.end()},
+                        .environment = {{"PATH", "/usr/bin:/bin"}}};
     const auto text = loop.run(outputs(child));
     return text ? *text : text.error().message;
   }
@@ -244,9 +272,12 @@ class CageProgramTest : public ProcessFixture {
 
 TEST_F(CageProgramTest, APlainUserBuildsTheSameWalls) {
   if (::geteuid() != 0) GTEST_SKIP() << "the other tests ran as a plain user already";
-  const std::string script = "id -u; ls /; grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/self/status; cat /etc/shadow; : > /usr/x";
-  const std::string seen = run({.program = "sh", .args = {"-c", script}}, {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
-  EXPECT_THAT(seen, AllOf(StartsWith("65534\n"), HasSubstr("usr"), HasSubstr("CapEff:\t0000000000000000"), HasSubstr("NoNewPrivs:\t1"), HasSubstr("Seccomp:\t2"),
+  const std::string script =
+      "id -u; ls /; grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/self/status; cat /etc/shadow; : > /usr/x";
+  const std::string seen = run({.program = "sh", .args = {"-c", script}},
+                               {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  EXPECT_THAT(seen, AllOf(StartsWith("65534\n"), HasSubstr("usr"), HasSubstr("CapEff:\t0000000000000000"),
+                          HasSubstr("NoNewPrivs:\t1"), HasSubstr("Seccomp:\t2"),
                           HasSubstr("/etc/shadow: No such file"), HasSubstr("Read-only file system")));
 }
 
@@ -265,12 +296,16 @@ TEST_F(CageProgramTest, NodeRunsWithThreadsAndWasmButWithoutTheMachine) {
     require('net').connect(80, '192.0.2.1').on('error', (error) => console.log('connect', error.code));
   )js";
   const std::string seen = run({.program = "node", .args = {"-e", script}});
-  EXPECT_THAT(seen, AllOf(HasSubstr("shadow ENOENT"), HasSubstr("tmp written"), HasSubstr("interfaces lo"), HasSubstr("child from a child"),
-                          HasSubstr("from a thread"), HasSubstr("connect ENETUNREACH"), HasSubstr("exited with code 0")));
+  EXPECT_THAT(seen, AllOf(HasSubstr("shadow ENOENT"), HasSubstr("tmp written"), HasSubstr("interfaces lo"),
+                          HasSubstr("child from a child"), HasSubstr("from a thread"),
+                          HasSubstr("connect ENETUNREACH"), HasSubstr("exited with code 0")));
 }
 
 TEST_F(CageProgramTest, OrphansOfTheServerAreReapedAndEndWithIt) {
-  const std::string seen = run({.program = "sh", .args = {"-c", "(sleep 1000 &) ; (true &) ; sleep 0.2; grep -l 'Z (zombie)' /proc/[0-9]*/status; exit 9"}});
+  const std::string seen = run(
+      {.program = "sh",
+       .args = {"-c",
+                "(sleep 1000 &) ; (true &) ; sleep 0.2; grep -l 'Z (zombie)' /proc/[0-9]*/status; exit 9"}});
   EXPECT_EQ(seen, "exited with code 9");
 }
 

@@ -9,8 +9,9 @@ namespace relay::upstream {
 namespace {
 
 // Directories and languages. XDG_RUNTIME_DIR is left out: sockets of the user's session live there.
-constexpr std::string_view kHarmless[] = {"PATH",    "HOME",  "LANG",           "LANGUAGE",        "TERM",           "TMPDIR",         "TZ",
-                                          "USER",    "LOGNAME", "SHELL",        "XDG_CONFIG_HOME", "XDG_DATA_HOME",  "XDG_CACHE_HOME", "XDG_STATE_HOME"};
+constexpr std::string_view kHarmless[] = {
+    "PATH", "HOME",    "LANG",  "LANGUAGE",        "TERM",          "TMPDIR",         "TZ",
+    "USER", "LOGNAME", "SHELL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"};
 
 bool is_harmless(std::string_view name) {
   return name.starts_with("LC_") || std::ranges::find(kHarmless, name) != std::end(kHarmless);
@@ -23,7 +24,8 @@ Environment our_environment() {
   for (char** entry = ::environ; entry && *entry; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string_view::npos)
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return environment;
 }

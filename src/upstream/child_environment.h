@@ -1,5 +1,5 @@
-// The environment of an upstream server: what any program needs to find itself, and what its entry in the configuration says. Nothing
-// else of ours: keys and tokens in it are none of the server's business.
+// The environment of an upstream server: what any program needs to find itself, and what its entry in the
+// configuration says. Nothing else of ours: keys and tokens in it are none of the server's business.
 #pragma once
 
 #include <map>

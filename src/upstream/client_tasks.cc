@@ -38,7 +38,8 @@ class TaskGuard {
 
 Millis poll_interval(const json::object& task, std::string_view key) {
   const auto wished = json::find_int(task, key).value_or(Millis(limits::kTaskPoll).count());
-  return std::clamp(Millis(std::clamp<std::int64_t>(wished, 0, kLongestPoll.count())), kShortestPoll, kLongestPoll);
+  return std::clamp(Millis(std::clamp<std::int64_t>(wished, 0, kLongestPoll.count())), kShortestPoll,
+                    kLongestPoll);
 }
 
 std::string task_params(std::string_view id) {
@@ -60,19 +61,23 @@ Error gone(std::string_view status) {
 protocol::RpcError parse_error(const json::object& task) {
   const json::object* error = json::find_object(task, "error");
   if (!error) return {protocol::code::kInternalError, "the task failed without saying why", {}};
-  protocol::RpcError parsed{static_cast<int>(json::find_int(*error, "code").value_or(protocol::code::kInternalError)),
-                            std::string(json::find_string(*error, "message").value_or("")), {}};
+  protocol::RpcError parsed{
+      static_cast<int>(json::find_int(*error, "code").value_or(protocol::code::kInternalError)),
+      std::string(json::find_string(*error, "message").value_or("")),
+      {}};
   if (const json::value* data = json::find(*error, "data")) parsed.data = *data;
   return parsed;
 }
 
-// The result of a task of 2025-11-25 says which task it was of. Whoever asked for no task knows none by that name.
+// The result of a task of 2025-11-25 says which task it was of. Whoever asked for no task knows none by that
+// name.
 std::string without_related_task(std::string_view result) {
   if (result.find(protocol::meta::kRelatedTask) == std::string_view::npos) return std::string(result);
   std::string out;
   protocol::ObjectWriter writer(out);
   for (const json::Member& member : json::split_object(result)) {
-    auto meta = member.key == "_meta" ? json::parse_object(member.text) : Result<json::object>(fail(not_found("another member")));
+    auto meta = member.key == "_meta" ? json::parse_object(member.text)
+                                      : Result<json::object>(fail(not_found("another member")));
     if (!meta) {
       writer.raw(member.key, member.text);
       continue;
@@ -153,11 +158,13 @@ io::Task<Answer> follow_modern_task(TaskTalk talk, protocol::JsonText created, E
     std::erase_if(questions, [&](const Question& question) { return !answered.insert(question.key).second; });
     if (questions.empty()) continue;
     RELAY_CO_TRY(const std::string responses, co_await ask_for_responses(std::move(questions), exchange));
-    RELAY_CO_TRY(const protocol::Response taken, co_await talk.ask("tasks/update", with_members(params, responses), kPollPatience));
+    RELAY_CO_TRY(const protocol::Response taken,
+                 co_await talk.ask("tasks/update", with_members(params, responses), kPollPatience));
     if (!taken.outcome) co_return server_error(taken);
     ++rounds;
   }
-  co_return fail(unavailable(fmt::format("the server asks more than {} times for input to one task", limits::kUpstreamRounds)));
+  co_return fail(unavailable(
+      fmt::format("the server asks more than {} times for input to one task", limits::kUpstreamRounds)));
 }
 
 }  // namespace relay::upstream

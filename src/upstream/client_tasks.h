@@ -1,7 +1,9 @@
-// Tasks from the client's side: a request that the server answers later is polled to its end, so that nobody above sees the difference.
+// Tasks from the client's side: a request that the server answers later is polled to its end, so that nobody
+// above sees the difference.
 //
-// Two generations that have nothing to do with each other. 2025-11-25: we ask for a task, poll tasks/get and fetch tasks/result.
-// 2026: the server decides; tasks/get has the questions and, at the end, the result in it. A task whose follower goes away is cancelled.
+// Two generations that have nothing to do with each other. 2025-11-25: we ask for a task, poll tasks/get and
+// fetch tasks/result. 2026: the server decides; tasks/get has the questions and, at the end, the result in
+// it. A task whose follower goes away is cancelled.
 #pragma once
 
 #include <functional>

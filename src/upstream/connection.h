@@ -21,7 +21,8 @@ class Connection {
 
   virtual Peer& peer() = 0;
   [[nodiscard]] virtual std::optional<int> pid() const = 0;
-  /// How the process ended, for a sentence: "exited with code 3". Waits a moment for it; empty when it runs or there is none.
+  /// How the process ended, for a sentence: "exited with code 3". Waits a moment for it; empty when it runs
+  /// or there is none.
   virtual io::Task<std::string> last_words() = 0;
   /// Ends connection and process group, gently first; returns when they are gone.
   virtual io::Task<void> close() = 0;
@@ -29,8 +30,8 @@ class Connection {
 
 /// Fails with a reason for people. Kinds that a second try cannot mend (see is_hopeless) are not tried again.
 /// `observer` lives as long as the connection; `log` takes what the server says on stderr.
-using Connect = std::function<io::Task<std::unique_ptr<Connection>>(const ServerSpec& spec, EraChoice era, PeerObserver& observer,
-                                                                    std::shared_ptr<ServerLog> log)>;
+using Connect = std::function<io::Task<std::unique_ptr<Connection>>(
+    const ServerSpec& spec, EraChoice era, PeerObserver& observer, std::shared_ptr<ServerLog> log)>;
 
 /// A missing program, a missing secret, a refused credential: only a change of the configuration helps.
 bool is_hopeless(const Error& error);

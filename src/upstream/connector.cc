@@ -15,7 +15,8 @@ namespace {
 
 class StdioConnection final : public Connection {
  public:
-  StdioConnection(std::unique_ptr<CageProxy> proxy, std::unique_ptr<ServerProcess> process, std::unique_ptr<Peer> peer)
+  StdioConnection(std::unique_ptr<CageProxy> proxy, std::unique_ptr<ServerProcess> process,
+                  std::unique_ptr<Peer> peer)
       : proxy_(std::move(proxy)), process_(std::move(process)), peer_(std::move(peer)) {}
 
   Peer& peer() override { return *peer_; }
@@ -23,7 +24,8 @@ class StdioConnection final : public Connection {
   io::Task<std::string> last_words() override { return process_->last_words(); }
   io::Task<void> close() override {
     // A peer that cannot say goodbye is no reason to leave its process behind.
-    [[maybe_unused]] const auto closed = co_await io::with_timeout(peer_->close(), limits::kUpstreamLastWords, "close");
+    [[maybe_unused]] const auto closed =
+        co_await io::with_timeout(peer_->close(), limits::kUpstreamLastWords, "close");
     auto stopped = co_await process_->stop();
     proxy_.reset();
     co_return stopped;
@@ -43,7 +45,8 @@ class HttpConnection final : public Connection {
   [[nodiscard]] std::optional<int> pid() const override { return std::nullopt; }
   io::Task<std::string> last_words() override { co_return std::string(); }
   io::Task<void> close() override {
-    [[maybe_unused]] const auto closed = co_await io::with_timeout(peer_->close(), limits::kTermGrace, "close");
+    [[maybe_unused]] const auto closed =
+        co_await io::with_timeout(peer_->close(), limits::kTermGrace, "close");
     co_return Result<void>{};
   }
 
@@ -102,19 +105,27 @@ bool is_beneath(std::string_view path, std::string_view directory) {
   return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
 }
 
-// A directory that is not in the cage cannot be started in; a server that did not ask for one starts in the cage's own /tmp.
+// A directory that is not in the cage cannot be started in; a server that did not ask for one starts in the
+// cage's own /tmp.
 std::string directory_inside(const ServerSpec& spec) {
   const auto holds_it = [&](const std::string& path) { return is_beneath(spec.cwd, path); };
-  const bool is_inside = std::ranges::any_of(spec.cage->read, holds_it) || std::ranges::any_of(spec.cage->write, holds_it) || is_beneath(spec.cwd, "/usr");
+  const bool is_inside = std::ranges::any_of(spec.cage->read, holds_it) ||
+                         std::ranges::any_of(spec.cage->write, holds_it) || is_beneath(spec.cwd, "/usr");
   return is_inside ? spec.cwd : std::string();
 }
 
 sandbox::CagePlan plan_cage(const ServerSpec& spec, const Environment& environment) {
-  return {.program = spec.command, .args = spec.args, .directory = directory_inside(spec), .read = spec.cage->read, .write = spec.cage->write,
-          .home = home_of(environment), .hosts = !spec.cage->hosts.empty()};
+  return {.program = spec.command,
+          .args = spec.args,
+          .directory = directory_inside(spec),
+          .read = spec.cage->read,
+          .write = spec.cage->write,
+          .home = home_of(environment),
+          .hosts = !spec.cage->hosts.empty()};
 }
 
-Result<Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec, const Environment& environment, const std::shared_ptr<ServerLog>& log) {
+Result<Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec,
+                           const Environment& environment, const std::shared_ptr<ServerLog>& log) {
   Launch launch;
   launch.child.environment = environment;
   if (!spec.cage) {
@@ -123,7 +134,8 @@ Result<Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec, 
     launch.child.directory = spec.cwd;
     return launch;
   }
-  if (parts.cage_program.empty()) return fail(invalid("its sandbox needs the program relay-cage, which was not found beside relay"));
+  if (parts.cage_program.empty())
+    return fail(invalid("its sandbox needs the program relay-cage, which was not found beside relay"));
   const sandbox::CagePlan plan = plan_cage(spec, environment);
   RELAY_CHECK(sandbox::check(plan));
   launch.child.program = parts.cage_program.string();
@@ -136,48 +148,60 @@ Result<Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec, 
 }
 
 // The error of a failed start says how the process ended, if it did, and what it said last.
-io::Task<StdioTry> try_stdio(const ConnectorParts& parts, Launch launch, PeerOptions options, PeerObserver& observer, std::shared_ptr<ServerLog> log) {
-  RELAY_CO_TRY(std::unique_ptr<ServerProcess> process, ServerProcess::start(parts.executor, launch.child, log, parts.heads));
+io::Task<StdioTry> try_stdio(const ConnectorParts& parts, Launch launch, PeerOptions options,
+                             PeerObserver& observer, std::shared_ptr<ServerLog> log) {
+  RELAY_CO_TRY(std::unique_ptr<ServerProcess> process,
+               ServerProcess::start(parts.executor, launch.child, log, parts.heads));
   if (launch.proxy) launch.proxy->cage_started();
-  Result<std::unique_ptr<Peer>> peer = co_await connect_stdio(parts.executor, process->child(), std::move(options), observer);
+  Result<std::unique_ptr<Peer>> peer =
+      co_await connect_stdio(parts.executor, process->child(), std::move(options), observer);
   StdioTry outcome;
   if (peer) {
-    outcome.connection = std::make_unique<StdioConnection>(std::move(launch.proxy), std::move(process), std::move(*peer));
+    outcome.connection =
+        std::make_unique<StdioConnection>(std::move(launch.proxy), std::move(process), std::move(*peer));
     co_return outcome;
   }
   outcome.error = std::move(peer.error());
   RELAY_CO_TRY(const std::string words, co_await process->last_words());
   outcome.died = !words.empty();
   if (outcome.died) outcome.error = unavailable(fmt::format("it {} before it was ready", words));
-  if (const std::string line = log->last_line(); !line.empty()) outcome.error.message += "; its last line on stderr: " + line;
+  if (const std::string line = log->last_line(); !line.empty())
+    outcome.error.message += "; its last line on stderr: " + line;
   RELAY_CO_CHECK(co_await process->stop());
   co_return outcome;
 }
 
-io::Task<std::unique_ptr<Connection>> connect_process(std::shared_ptr<const ConnectorParts> parts, ServerSpec spec, EraChoice era,
-                                                      PeerObserver& observer, std::shared_ptr<ServerLog> log) {
+io::Task<std::unique_ptr<Connection>> connect_process(std::shared_ptr<const ConnectorParts> parts,
+                                                      ServerSpec spec, EraChoice era, PeerObserver& observer,
+                                                      std::shared_ptr<ServerLog> log) {
   RELAY_CO_TRY(const Texts own, co_await resolve_on_pool(*parts, spec.env));
   const Environment environment = make_child_environment(parts->environment, own);
   RELAY_CO_TRY(Launch launch, make_launch(*parts, spec, environment, log));
-  RELAY_CO_TRY(StdioTry first, co_await try_stdio(*parts, std::move(launch), peer_options(*parts, spec, era), observer, log));
+  RELAY_CO_TRY(StdioTry first,
+               co_await try_stdio(*parts, std::move(launch), peer_options(*parts, spec, era), observer, log));
   if (first.connection) co_return std::move(first.connection);
   if (era != EraChoice::probe || !first.died) co_return fail(std::move(first.error));
   // Some servers exit at the first question they do not know: asked in the old way they live.
   log->note("it did not survive being asked which revision it speaks; started again as a legacy server");
   log->begin_process();
   RELAY_CO_TRY(Launch again, make_launch(*parts, spec, environment, log));
-  RELAY_CO_TRY(StdioTry second, co_await try_stdio(*parts, std::move(again), peer_options(*parts, spec, EraChoice::legacy), observer, log));
+  RELAY_CO_TRY(StdioTry second,
+               co_await try_stdio(*parts, std::move(again), peer_options(*parts, spec, EraChoice::legacy),
+                                  observer, log));
   if (second.connection) co_return std::move(second.connection);
   co_return fail(std::move(second.error));
 }
 
-io::Task<std::unique_ptr<Connection>> connect_endpoint(std::shared_ptr<const ConnectorParts> parts, ServerSpec spec, EraChoice era,
+io::Task<std::unique_ptr<Connection>> connect_endpoint(std::shared_ptr<const ConnectorParts> parts,
+                                                       ServerSpec spec, EraChoice era,
                                                        PeerObserver& observer) {
   HttpTarget target;
   RELAY_CO_TRY(target.headers, co_await resolve_on_pool(*parts, spec.headers));
   target.endpoint = spec.endpoint;
   target.old_sse = spec.transport == Transport::sse;
-  RELAY_CO_TRY(std::unique_ptr<Peer> peer, co_await connect_http(parts->executor, parts->http, std::move(target), peer_options(*parts, spec, era), observer));
+  RELAY_CO_TRY(std::unique_ptr<Peer> peer,
+               co_await connect_http(parts->executor, parts->http, std::move(target),
+                                     peer_options(*parts, spec, era), observer));
   co_return std::make_unique<HttpConnection>(std::move(peer));
 }
 
@@ -185,8 +209,10 @@ io::Task<std::unique_ptr<Connection>> connect_endpoint(std::shared_ptr<const Con
 
 Connect make_connector(ConnectorParts parts) {
   auto shared = std::make_shared<const ConnectorParts>(std::move(parts));
-  return [shared](const ServerSpec& spec, EraChoice era, PeerObserver& observer, std::shared_ptr<ServerLog> log) {
-    if (spec.transport == Transport::stdio) return connect_process(shared, spec, era, observer, std::move(log));
+  return [shared](const ServerSpec& spec, EraChoice era, PeerObserver& observer,
+                  std::shared_ptr<ServerLog> log) {
+    if (spec.transport == Transport::stdio)
+      return connect_process(shared, spec, era, observer, std::move(log));
     return connect_endpoint(shared, spec, era, observer);
   };
 }

@@ -1,4 +1,5 @@
-// The real Connect: starts the process of a stdio server, or opens HTTP, with secrets resolved at that moment and for nobody else.
+// The real Connect: starts the process of a stdio server, or opens HTTP, with secrets resolved at that moment
+// and for nobody else.
 #pragma once
 
 #include <filesystem>

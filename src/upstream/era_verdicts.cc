@@ -21,7 +21,8 @@ std::string_view name_of(Era era) {
 
 }  // namespace
 
-EraVerdicts::EraVerdicts(io::Executor executor, io::ThreadPool* pool, const Clock& clock, std::filesystem::path file)
+EraVerdicts::EraVerdicts(io::Executor executor, io::ThreadPool* pool, const Clock& clock,
+                         std::filesystem::path file)
     : executor_(std::move(executor)), pool_(pool), clock_(clock), file_(std::move(file)) {
   if (file_.empty()) return;
   const auto text = load_file(file_, kFileBytes);
@@ -44,9 +45,12 @@ void EraVerdicts::load(const json::object& file) {
 EraChoice EraVerdicts::choice_for(const ServerSpec& spec) const {
   if (spec.era != EraChoice::probe) return spec.era;
   const auto found = verdicts_.find(spec.name);
-  if (found == verdicts_.end() || found->second.era != Era::legacy || found->second.server != fingerprint_of_way(spec)) return EraChoice::probe;
+  if (found == verdicts_.end() || found->second.era != Era::legacy ||
+      found->second.server != fingerprint_of_way(spec))
+    return EraChoice::probe;
   const auto age = clock_.wall() - found->second.date;
-  return age >= std::chrono::seconds(0) && age < limits::kUpstreamVerdict ? EraChoice::legacy : EraChoice::probe;
+  return age >= std::chrono::seconds(0) && age < limits::kUpstreamVerdict ? EraChoice::legacy
+                                                                          : EraChoice::probe;
 }
 
 void EraVerdicts::remember(const ServerSpec& spec, Era era) {
@@ -62,7 +66,8 @@ void EraVerdicts::forget(const ServerSpec& spec) {
 json::object EraVerdicts::to_json() const {
   json::object file;
   for (const auto& [name, verdict] : verdicts_) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(verdict.date.time_since_epoch()).count();
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(verdict.date.time_since_epoch()).count();
     file[name] = json::object{{"server", verdict.server}, {"era", name_of(verdict.era)}, {"date", seconds}};
   }
   return file;
@@ -70,7 +75,8 @@ json::object EraVerdicts::to_json() const {
 
 void EraVerdicts::save() {
   if (file_.empty() || !pool_) return;
-  replace_file_soon(executor_, *pool_, file_, json::write_pretty(json::value(to_json())) + "\n", "era verdicts");
+  replace_file_soon(executor_, *pool_, file_, json::write_pretty(json::value(to_json())) + "\n",
+                    "era verdicts");
 }
 
 }  // namespace relay::upstream

@@ -1,7 +1,9 @@
-// EraVerdicts: which era each server was found to speak, with the date, so that the next start need not find out again.
+// EraVerdicts: which era each server was found to speak, with the date, so that the next start need not find
+// out again.
 //
-// Kept in eras.json: {"NAME":{"server":"<sha256 of how it is reached>","era":"legacy","date":1794787200}} (seconds since 1970). A legacy verdict
-// expires, because a server that was updated would never be asked again; a modern one needs no keeping but does no harm.
+// Kept in eras.json: {"NAME":{"server":"<sha256 of how it is reached>","era":"legacy","date":1794787200}}
+// (seconds since 1970). A legacy verdict expires, because a server that was updated would never be asked
+// again; a modern one needs no keeping but does no harm.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +21,8 @@ namespace relay::upstream {
 
 class EraVerdicts {
  public:
-  /// Reads the file; one that is missing or damaged counts as empty. Blocking, once. An empty path: nothing is kept.
+  /// Reads the file; one that is missing or damaged counts as empty. Blocking, once. An empty path: nothing
+  /// is kept.
   EraVerdicts(io::Executor executor, io::ThreadPool* pool, const Clock& clock, std::filesystem::path file);
 
   /// What to try: the spec's own choice, or what is known of a server to be probed.

@@ -86,7 +86,8 @@ TEST_F(EraVerdictsTest, AVerdictThatDidNotWorkOutIsForgotten) {
 }
 
 TEST_F(EraVerdictsTest, ADamagedFileCountsAsEmpty) {
-  for (const char* text : {"", "{", "[]", R"({"files":7})", R"({"files":{"server":"x","era":"legacy","date":-5}})"}) {
+  for (const char* text :
+       {"", "{", "[]", R"({"files":7})", R"({"files":{"server":"x","era":"legacy","date":-5}})"}) {
     std::ofstream(folder / "eras.json") << text;
     EXPECT_EQ(open().choice_for(spec), EraChoice::probe) << text;
   }

@@ -1,5 +1,6 @@
-// Exchange: our side of one request to an upstream server while it is open. Whoever makes the request implements it:
-// the gateway with the client's call behind it, a run with its guest, a command with a terminal.
+// Exchange: our side of one request to an upstream server while it is open. Whoever makes the request
+// implements it: the gateway with the client's call behind it, a run with its guest, a command with a
+// terminal.
 #pragma once
 
 #include <optional>
@@ -14,9 +15,10 @@
 
 namespace relay::upstream {
 
-/// Something the server wants from our side: elicitation/create, sampling/createMessage, roots/list. As it was sent.
+/// Something the server wants from our side: elicitation/create, sampling/createMessage, roots/list. As it
+/// was sent.
 struct Question {
-  std::string key;     // of inputRequests in the modern era; empty in the legacy one
+  std::string key;  // of inputRequests in the modern era; empty in the legacy one
   std::string method;
   protocol::JsonText params;
 };
@@ -39,7 +41,8 @@ class Exchange {
 
   virtual void progress(double value, std::optional<double> total, std::string_view message) = 0;
   virtual void log(protocol::LogLevel level, std::string_view logger, json::value data) = 0;
-  /// True when our side is asked for everything at once and answers it at once; otherwise questions may be put to it while others are open.
+  /// True when our side is asked for everything at once and answers it at once; otherwise questions may be
+  /// put to it while others are open.
   [[nodiscard]] virtual bool asks_in_rounds() const { return false; }
   /// The answers are results, in the order of the questions. An Error means that our side does not answer.
   virtual io::Task<std::vector<protocol::JsonText>> ask(std::vector<Question> questions) = 0;

@@ -1,5 +1,5 @@
-// FakeServer: an upstream server for tests, without a process. It says how each start and each request goes; FakePeer and
-// FakeConnection are what a supervisor sees of it.
+// FakeServer: an upstream server for tests, without a process. It says how each start and each request goes;
+// FakePeer and FakeConnection are what a supervisor sees of it.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct FakeServer {
 
   int starts = 0;
   int closes = 0;
-  std::vector<std::string> requests;             // "method params"
+  std::vector<std::string> requests;  // "method params"
   std::vector<std::set<std::string, std::less<>>> watches;
   std::vector<protocol::LogLevel> levels;
   std::vector<EraChoice> eras;
@@ -38,7 +38,8 @@ struct FakeServer {
 
 class FakePeer final : public Peer {
  public:
-  FakePeer(FakeServer& server, PeerObserver& observer) : server_(server), observer_(observer), gone_(server.executor) {}
+  FakePeer(FakeServer& server, PeerObserver& observer)
+      : server_(server), observer_(observer), gone_(server.executor) {}
   ~FakePeer() override {
     if (server_.peer == this) server_.peer = nullptr;
   }
@@ -86,7 +87,8 @@ class FakePeer final : public Peer {
 
 class FakeConnection final : public Connection {
  public:
-  FakeConnection(FakeServer& server, std::unique_ptr<FakePeer> peer) : server_(server), peer_(std::move(peer)) {}
+  FakeConnection(FakeServer& server, std::unique_ptr<FakePeer> peer)
+      : server_(server), peer_(std::move(peer)) {}
   Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return 4711; }
   io::Task<std::string> last_words() override { co_return server_.last_words; }
@@ -101,7 +103,8 @@ class FakeConnection final : public Connection {
 };
 
 inline Connect FakeServer::connect() {
-  return [this](const ServerSpec&, EraChoice era, PeerObserver& observer, std::shared_ptr<ServerLog>) -> io::Task<std::unique_ptr<Connection>> {
+  return [this](const ServerSpec&, EraChoice era, PeerObserver& observer,
+                std::shared_ptr<ServerLog>) -> io::Task<std::unique_ptr<Connection>> {
     ++starts;
     eras.push_back(era);
     RELAY_CO_CHECK(co_await io::yield());

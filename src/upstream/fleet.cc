@@ -5,14 +5,28 @@
 
 namespace relay::upstream {
 
-std::unique_ptr<Fleet> Fleet::make(io::Executor executor, net::HttpClient& http, io::ThreadPool& pool, const Clock& clock, RandomSource&,
-                                   Log& log, FleetOptions options) {
+std::unique_ptr<Fleet> Fleet::make(io::Executor executor, net::HttpClient& http, io::ThreadPool& pool,
+                                   const Clock& clock, RandomSource&, Log& log, FleetOptions options) {
   auto redactor = std::make_shared<Redactor>();
   auto heads = std::make_shared<Headcount>(executor);
-  ConnectorParts connector{.executor = executor, .http = http, .pool = pool, .self = std::move(options.self), .resolve = std::move(options.resolve),
-                           .redactor = redactor, .heads = heads, .environment = our_environment(), .cage_program = options.cage_program};
-  FleetParts parts{.executor = executor, .clock = clock, .log = log, .connect = make_connector(std::move(connector)),
-                   .redactor = std::move(redactor), .heads = std::move(heads), .pool = &pool, .state = std::move(options.state), .pace = {}};
+  ConnectorParts connector{.executor = executor,
+                           .http = http,
+                           .pool = pool,
+                           .self = std::move(options.self),
+                           .resolve = std::move(options.resolve),
+                           .redactor = redactor,
+                           .heads = heads,
+                           .environment = our_environment(),
+                           .cage_program = options.cage_program};
+  FleetParts parts{.executor = executor,
+                   .clock = clock,
+                   .log = log,
+                   .connect = make_connector(std::move(connector)),
+                   .redactor = std::move(redactor),
+                   .heads = std::move(heads),
+                   .pool = &pool,
+                   .state = std::move(options.state),
+                   .pace = {}};
   return std::make_unique<SupervisedFleet>(std::move(parts));
 }
 

@@ -1,5 +1,5 @@
-// Fleet: all upstream servers of the configuration. It owns them, takes changes of the configuration while calls run,
-// and tells its observers what changed where.
+// Fleet: all upstream servers of the configuration. It owns them, takes changes of the configuration while
+// calls run, and tells its observers what changed where.
 #pragma once
 
 #include <filesystem>
@@ -25,26 +25,30 @@ class FleetObserver {
   /// A list of the server changed, or the server came, went, or failed.
   virtual void offer_changed(std::string_view server, ListKind list) = 0;
   virtual void resource_updated(std::string_view server, std::string_view uri) = 0;
-  virtual void log(std::string_view server, protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
+  virtual void log(std::string_view server, protocol::LogLevel level, std::string_view logger,
+                   const json::value& data) = 0;
 };
 
-/// Gives the value of ${env:...}, ${file:...} and ${secret:...} in a text. Fails with the name of what is missing, never with a value.
+/// Gives the value of ${env:...}, ${file:...} and ${secret:...} in a text. Fails with the name of what is
+/// missing, never with a value.
 using ResolveSecrets = std::function<Result<std::string>(std::string_view text)>;
 
 struct FleetOptions {
-  protocol::Implementation self;       // how we introduce ourselves
-  std::filesystem::path state;         // .relay/mcp: era verdicts, logs
+  protocol::Implementation self;  // how we introduce ourselves
+  std::filesystem::path state;    // .relay/mcp: era verdicts, logs
   ResolveSecrets resolve;
   std::filesystem::path cage_program;  // relay-cage, for servers with a CageSpec
 };
 
 class Fleet {
  public:
-  static std::unique_ptr<Fleet> make(io::Executor executor, net::HttpClient& http, io::ThreadPool& pool, const Clock& clock,
-                                     RandomSource& random, Log& log, FleetOptions options);
+  static std::unique_ptr<Fleet> make(io::Executor executor, net::HttpClient& http, io::ThreadPool& pool,
+                                     const Clock& clock, RandomSource& random, Log& log,
+                                     FleetOptions options);
   virtual ~Fleet() = default;
 
-  /// Servers whose spec did not change keep their connections; the others are stopped, started, added or removed.
+  /// Servers whose spec did not change keep their connections; the others are stopped, started, added or
+  /// removed.
   virtual void apply(std::vector<ServerSpec> specs) = 0;
   /// In the order of the configuration. A pointer stays valid while it is held, also after a change.
   [[nodiscard]] virtual std::vector<std::shared_ptr<Upstream>> all() const = 0;

@@ -1,4 +1,5 @@
-// Headcount: how many processes of ours are not gone yet, also those that nobody holds any more. Whoever shuts down waits for zero.
+// Headcount: how many processes of ours are not gone yet, also those that nobody holds any more. Whoever
+// shuts down waits for zero.
 #pragma once
 
 #include <cstddef>

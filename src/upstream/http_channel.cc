@@ -13,8 +13,11 @@ constexpr std::size_t kShownBytes = 200;  // of a body that says what went wrong
 constexpr int kRedirects = 3;
 
 Error unauthenticated(std::string_view challenge) {
-  std::string message = "the server wants credentials (HTTP 401): add an Authorization header to its entry in the configuration";
-  if (!challenge.empty()) message += fmt::format("; it says: {}", to_valid_utf8(utf8_prefix(challenge, kShownBytes)));
+  std::string message =
+      "the server wants credentials (HTTP 401): add an Authorization header to its entry in the "
+      "configuration";
+  if (!challenge.empty())
+    message += fmt::format("; it says: {}", to_valid_utf8(utf8_prefix(challenge, kShownBytes)));
   return {ErrorKind::unauthenticated, Blame::peer, std::move(message)};
 }
 
@@ -34,7 +37,8 @@ bool HttpChannel::has_endpoints_origin(const std::string& url) const {
   return own && other && *own == *other;
 }
 
-io::Task<std::unique_ptr<net::ClientResponse>> HttpChannel::send(std::string method, std::string url, net::Headers fields, std::string body) {
+io::Task<std::unique_ptr<net::ClientResponse>> HttpChannel::send(std::string method, std::string url,
+                                                                 net::Headers fields, std::string body) {
   RELAY_CO_TRY(auto response, co_await send_once(method, url, fields, body));
   if (response->status() != 401) co_return response;
   const std::string challenge(response->headers().find("WWW-Authenticate").value_or(""));
@@ -42,11 +46,14 @@ io::Task<std::unique_ptr<net::ClientResponse>> HttpChannel::send(std::string met
   RELAY_CO_TRY(auto fresh, co_await target_.on_unauthorized(challenge));
   for (auto& [name, value] : fresh) target_.headers.insert_or_assign(name, std::move(value));
   RELAY_CO_TRY(response, co_await send_once(method, url, fields, body));
-  if (response->status() == 401) co_return fail(unauthenticated(response->headers().find("WWW-Authenticate").value_or("")));
+  if (response->status() == 401)
+    co_return fail(unauthenticated(response->headers().find("WWW-Authenticate").value_or("")));
   co_return response;
 }
 
-io::Task<std::unique_ptr<net::ClientResponse>> HttpChannel::send_once(const std::string& method, const std::string& url, const net::Headers& fields,
+io::Task<std::unique_ptr<net::ClientResponse>> HttpChannel::send_once(const std::string& method,
+                                                                      const std::string& url,
+                                                                      const net::Headers& fields,
                                                                       const std::string& body) {
   net::ClientRequest request;
   request.method = method;
@@ -54,11 +61,13 @@ io::Task<std::unique_ptr<net::ClientResponse>> HttpChannel::send_once(const std:
   request.headers = fields;
   request.body = body;
   request.idle_timeout = std::chrono::milliseconds(0);  // the deadline of the request decides
-  request.max_body_bytes = std::numeric_limits<std::size_t>::max();  // a stream has no end; one message has a limit
+  request.max_body_bytes =
+      std::numeric_limits<std::size_t>::max();  // a stream has no end; one message has a limit
   request.max_redirects = kRedirects;
   request.on_redirect = [this](const std::string& to, int) -> Result<void> {
     if (has_endpoints_origin(to)) return {};
-    return fail(denied("the server redirects to another origin, which is not followed: " + net::origin_of(to).value_or("?")));
+    return fail(denied("the server redirects to another origin, which is not followed: " +
+                       net::origin_of(to).value_or("?")));
   };
   if (has_endpoints_origin(url))
     for (const auto& [name, value] : target_.headers) request.headers.set(name, value);
@@ -78,7 +87,8 @@ io::Task<std::string> read_body(net::ClientResponse& response) {
 
 Error http_failure(int status, std::string_view body) {
   std::string message = fmt::format("HTTP {} {}", status, net::reason_phrase(status));
-  if (const std::string_view text = trim_ascii(body); !text.empty()) message += ": " + to_valid_utf8(utf8_prefix(text, kShownBytes));
+  if (const std::string_view text = trim_ascii(body); !text.empty())
+    message += ": " + to_valid_utf8(utf8_prefix(text, kShownBytes));
   return {kind_of(status), Blame::peer, std::move(message)};
 }
 

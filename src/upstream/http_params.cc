@@ -38,13 +38,15 @@ void add_arguments(HeaderFields& fields, std::string_view params, const protocol
   if (!arguments || !marked) return;
   for (const protocol::HeaderParam& param : *marked) {
     const auto text = find_at(*arguments, param.path);
-    if (auto value = text ? find_field_value(*text) : std::nullopt) fields.emplace_back("Mcp-Param-" + param.name, *std::move(value));
+    if (auto value = text ? find_field_value(*text) : std::nullopt)
+      fields.emplace_back("Mcp-Param-" + param.name, *std::move(value));
   }
 }
 
 }  // namespace
 
-HeaderFields repeated_fields(std::string_view method, std::string_view params, const std::optional<protocol::JsonText>& input_schema) {
+HeaderFields repeated_fields(std::string_view method, std::string_view params,
+                             const std::optional<protocol::JsonText>& input_schema) {
   HeaderFields fields;
   if (const std::string_view key = named_member(method); !key.empty())
     fields.emplace_back("Mcp-Name", protocol::encode_header_value(text_member(params, key)));

@@ -13,8 +13,9 @@ namespace relay::upstream {
 
 using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 
-/// Mcp-Name and Mcp-Param-*: for tools/call those arguments that the tool's input schema marks with x-mcp-header.
-/// Precondition: params is an object's text.
-HeaderFields repeated_fields(std::string_view method, std::string_view params, const std::optional<protocol::JsonText>& input_schema);
+/// Mcp-Name and Mcp-Param-*: for tools/call those arguments that the tool's input schema marks with
+/// x-mcp-header. Precondition: params is an object's text.
+HeaderFields repeated_fields(std::string_view method, std::string_view params,
+                             const std::optional<protocol::JsonText>& input_schema);
 
 }  // namespace relay::upstream

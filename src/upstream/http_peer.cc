@@ -8,7 +8,8 @@
 namespace relay::upstream {
 namespace {
 
-// What a server answers that does not know this way of speaking. Refused credentials and broken servers say nothing about the era.
+// What a server answers that does not know this way of speaking. Refused credentials and broken servers say
+// nothing about the era.
 bool is_era_evidence(const Error& error) {
   return error.kind == ErrorKind::invalid || error.kind == ErrorKind::not_found;
 }
@@ -21,7 +22,9 @@ struct Connecting {
 };
 
 io::Task<std::unique_ptr<Peer>> connect_old_sse(Connecting& how) {
-  RELAY_CO_TRY(auto wire, co_await io::with_timeout(open_sse_wire(how.executor, how.channel), how.options.start_timeout, "the server's event stream did not begin"));
+  RELAY_CO_TRY(auto wire,
+               co_await io::with_timeout(open_sse_wire(how.executor, how.channel), how.options.start_timeout,
+                                         "the server's event stream did not begin"));
   Handshake handshake(Dialogue::make(how.executor, std::move(wire), how.observer));
   RELAY_CO_TRY(auto peer, co_await open_legacy_peer(handshake.dialogue(), how.options));
   handshake.succeeded();
@@ -56,10 +59,11 @@ io::Task<std::unique_ptr<Peer>> connect_modern(Connecting& how) {
 
 }  // namespace
 
-io::Task<std::unique_ptr<Peer>> connect_http(io::Executor executor, net::HttpClient& http, HttpTarget target, PeerOptions options,
-                                             PeerObserver& observer) {
+io::Task<std::unique_ptr<Peer>> connect_http(io::Executor executor, net::HttpClient& http, HttpTarget target,
+                                             PeerOptions options, PeerObserver& observer) {
   const bool old_sse = target.old_sse;
-  Connecting how{std::move(executor), std::make_shared<HttpChannel>(http, std::move(target)), std::move(options), observer};
+  Connecting how{std::move(executor), std::make_shared<HttpChannel>(http, std::move(target)),
+                 std::move(options), observer};
   if (old_sse) co_return co_await connect_old_sse(how);
   if (how.options.era != EraChoice::legacy) {
     RELAY_CO_TRY(auto modern, co_await connect_modern(how));

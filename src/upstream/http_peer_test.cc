@@ -13,7 +13,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kHello = R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"fake","version":"1"}})";
+constexpr const char* kHello =
+    R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"fake","version":"1"}})";
 
 struct Seen {
   net::HttpRequest request;
@@ -21,7 +22,9 @@ struct Seen {
   std::string method;  // of the message
   std::string id = "null";
 
-  [[nodiscard]] std::string field(std::string_view name) const { return std::string(request.headers.find(name).value_or("")); }
+  [[nodiscard]] std::string field(std::string_view name) const {
+    return std::string(request.headers.find(name).value_or(""));
+  }
 };
 
 class HttpPeerTest : public testing::Test {
@@ -37,7 +40,9 @@ class HttpPeerTest : public testing::Test {
 
   void serve(Handler handler) {
     handler_ = std::move(handler);
-    server_ = net::HttpServer::open(loop_.executor(), {}, [this](net::Exchange& exchange) { return take(exchange); }).value();
+    server_ = net::HttpServer::open(loop_.executor(), {}, [this](net::Exchange& exchange) {
+                return take(exchange);
+              }).value();
     http_ = net::HttpClient::make(loop_.executor());
     target_.endpoint = "http://127.0.0.1:" + std::to_string(server_->port()) + "/mcp";
   }
@@ -57,9 +62,12 @@ class HttpPeerTest : public testing::Test {
   }
 
   static net::HttpResponse result(const Seen& seen, std::string_view text) {
-    return net::json_response(200, R"({"jsonrpc":"2.0","id":)" + seen.id + R"(,"result":)" + std::string(text) + "}");
+    return net::json_response(
+        200, R"({"jsonrpc":"2.0","id":)" + seen.id + R"(,"result":)" + std::string(text) + "}");
   }
-  static std::string tool_text(std::string_view text) { return R"({"content":[{"type":"text","text":")" + std::string(text) + "\"}]}"; }
+  static std::string tool_text(std::string_view text) {
+    return R"({"content":[{"type":"text","text":")" + std::string(text) + "\"}]}";
+  }
   // A legacy server's part of the handshake; false when the message is something else.
   static io::Task<bool> greet(net::Exchange& exchange, const Seen& seen, std::string session) {
     net::HttpResponse response = net::text_response(202, "");
@@ -68,7 +76,8 @@ class HttpPeerTest : public testing::Test {
       response = result(seen, kHello);
       response.headers.set("Mcp-Session-Id", session);
     }
-    const bool mine = seen.request.method != "POST" || seen.method == "initialize" || seen.method.starts_with("notifications/");
+    const bool mine = seen.request.method != "POST" || seen.method == "initialize" ||
+                      seen.method.starts_with("notifications/");
     if (mine) RELAY_CO_CHECK(co_await exchange.respond(std::move(response)));
     co_return mine;
   }
@@ -104,7 +113,8 @@ TEST_F(HttpPeerTest, a_lost_session_is_begun_anew_and_everything_set_before_is_s
     if (greeted) co_return Result<void>{};
     // The first session is forgotten when the first tool is called.
     net::HttpResponse response = result(seen, tool_text("from " + seen.field("Mcp-Session-Id")));
-    if (seen.method == "tools/call" && seen.field("Mcp-Session-Id") == "s1") response = net::text_response(404, "who are you?");
+    if (seen.method == "tools/call" && seen.field("Mcp-Session-Id") == "s1")
+      response = net::text_response(404, "who are you?");
     co_return co_await exchange.respond(std::move(response));
   });
   connect(EraChoice::legacy);
@@ -115,7 +125,8 @@ TEST_F(HttpPeerTest, a_lost_session_is_begun_anew_and_everything_set_before_is_s
   std::vector<std::string> posts;
   for (const Seen& one : seen_)
     if (one.request.method == "POST") posts.push_back(one.method);
-  EXPECT_THAT(posts, ElementsAre("tools/call", "initialize", "notifications/initialized", "logging/setLevel", "resources/subscribe", "tools/call"));
+  EXPECT_THAT(posts, ElementsAre("tools/call", "initialize", "notifications/initialized", "logging/setLevel",
+                                 "resources/subscribe", "tools/call"));
   EXPECT_EQ(seen_.back().field("MCP-Protocol-Version"), "2025-11-25");
 }
 
@@ -136,15 +147,18 @@ TEST_F(HttpPeerTest, a_broken_stream_goes_on_where_it_broke) {
   std::string pending;
   serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.request.method == "GET" && !seen.field("Last-Event-ID").empty()) {
-      RELAY_CO_TRY(const auto stream, co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
-      const std::string event = "id: e2\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + pending + ",\"result\":" + tool_text("after " + seen.field("Last-Event-ID")) + "}\n\n";
+      RELAY_CO_TRY(const auto stream,
+                   co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
+      const std::string event = "id: e2\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + pending +
+                                ",\"result\":" + tool_text("after " + seen.field("Last-Event-ID")) + "}\n\n";
       RELAY_CO_CHECK(co_await stream->write(event));
       co_return co_await stream->finish();
     }
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (greeted) co_return Result<void>{};
     pending = seen.id;
-    RELAY_CO_TRY(const auto stream, co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
+    RELAY_CO_TRY(const auto stream,
+                 co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
     RELAY_CO_CHECK(co_await stream->write("id: e1\nretry: 20\ndata: \n\n"));
     co_return co_await stream->finish();
   });
@@ -156,7 +170,8 @@ TEST_F(HttpPeerTest, a_stream_that_ends_without_an_answer_and_without_ids_is_an_
   serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (greeted) co_return Result<void>{};
-    RELAY_CO_TRY(const auto stream, co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
+    RELAY_CO_TRY(const auto stream,
+                 co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
     RELAY_CO_CHECK(co_await stream->write(": hello\n\n"));
     co_return co_await stream->finish();
   });
@@ -175,10 +190,13 @@ TEST_F(HttpPeerTest, a_question_on_the_stream_of_a_call_belongs_to_it) {
     }
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (greeted) co_return Result<void>{};
-    RELAY_CO_TRY(const auto stream, co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
-    RELAY_CO_CHECK(co_await stream->write("data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"roots/list\"}\n\n"));
+    RELAY_CO_TRY(const auto stream,
+                 co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
+    RELAY_CO_CHECK(
+        co_await stream->write("data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"roots/list\"}\n\n"));
     RELAY_CO_CHECK(co_await done.wait());
-    RELAY_CO_CHECK(co_await stream->write("data: {\"jsonrpc\":\"2.0\",\"id\":" + seen.id + ",\"result\":" + tool_text("thanks") + "}\n\n"));
+    RELAY_CO_CHECK(co_await stream->write("data: {\"jsonrpc\":\"2.0\",\"id\":" + seen.id +
+                                          ",\"result\":" + tool_text("thanks") + "}\n\n"));
     co_return co_await stream->finish();
   });
   connect(EraChoice::legacy);
@@ -201,7 +219,8 @@ TEST_F(HttpPeerTest, credentials_that_are_missing_are_named) {
 
 TEST_F(HttpPeerTest, whoever_has_credentials_is_asked_for_them) {
   serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
-    if (seen.field("Authorization") != "Bearer fresh") co_return co_await exchange.respond(net::text_response(401, "no"));
+    if (seen.field("Authorization") != "Bearer fresh")
+      co_return co_await exchange.respond(net::text_response(401, "no"));
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (!greeted) RELAY_CO_CHECK(co_await exchange.respond(result(seen, tool_text("in"))));
     co_return Result<void>{};
@@ -235,7 +254,8 @@ TEST_F(HttpPeerTest, another_origin_gets_neither_messages_nor_secrets) {
 TEST_F(HttpPeerTest, a_legacy_server_is_found_by_what_it_answers_to_the_probe) {
   serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.method == "server/discover")
-      co_return co_await exchange.respond(net::json_response(400, R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}})"));
+      co_return co_await exchange.respond(net::json_response(
+          400, R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}})"));
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (!greeted) RELAY_CO_CHECK(co_await exchange.respond(result(seen, tool_text("old"))));
     co_return Result<void>{};
@@ -246,7 +266,9 @@ TEST_F(HttpPeerTest, a_legacy_server_is_found_by_what_it_answers_to_the_probe) {
 }
 
 TEST_F(HttpPeerTest, a_broken_server_says_nothing_about_the_era) {
-  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> { co_return co_await exchange.respond(net::text_response(503, "later")); });
+  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> {
+    co_return co_await exchange.respond(net::text_response(503, "later"));
+  });
   const auto peer = try_connect(EraChoice::probe);
   ASSERT_FALSE(peer);
   EXPECT_THAT(peer.error().message, HasSubstr("HTTP 503"));
@@ -255,9 +277,11 @@ TEST_F(HttpPeerTest, a_broken_server_says_nothing_about_the_era) {
 
 TEST_F(HttpPeerTest, where_nothing_is_posted_the_oldest_way_is_tried) {
   serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
-    if (seen.request.method == "POST" && seen.request.path == "/mcp") co_return co_await exchange.respond(net::text_response(405, ""));
+    if (seen.request.method == "POST" && seen.request.path == "/mcp")
+      co_return co_await exchange.respond(net::text_response(405, ""));
     if (seen.request.method == "POST") co_return co_await exchange.respond(net::text_response(202, ""));
-    RELAY_CO_TRY(const auto stream, co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
+    RELAY_CO_TRY(const auto stream,
+                 co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
     RELAY_CO_CHECK(co_await stream->write("event: endpoint\ndata: /messages?s=1\n\n"));
     for (std::size_t handled = 0; !exchange.peer_gone().is_set();) {
       RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(5)));
@@ -265,7 +289,8 @@ TEST_F(HttpPeerTest, where_nothing_is_posted_the_oldest_way_is_tried) {
         const Seen posted = seen_[handled];
         if (posted.request.path != "/messages" || posted.id == "null") continue;
         const std::string text = posted.method == "initialize" ? std::string(kHello) : tool_text("oldest");
-        RELAY_CO_CHECK(co_await stream->write("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + posted.id + ",\"result\":" + text + "}\n\n"));
+        RELAY_CO_CHECK(co_await stream->write("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":" +
+                                              posted.id + ",\"result\":" + text + "}\n\n"));
       }
     }
     co_return Result<void>{};
@@ -277,8 +302,11 @@ TEST_F(HttpPeerTest, where_nothing_is_posted_the_oldest_way_is_tried) {
 TEST_F(HttpPeerTest, a_modern_request_that_is_cancelled_closes_its_stream) {
   bool gone = false;
   serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
-    RELAY_CO_TRY(const auto stream, co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
-    RELAY_CO_CHECK(co_await stream->write("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":" + seen.id + ",\"progress\":1}}\n\n"));
+    RELAY_CO_TRY(const auto stream,
+                 co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
+    RELAY_CO_CHECK(co_await stream->write(
+        "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":" +
+        seen.id + ",\"progress\":1}}\n\n"));
     RELAY_CO_CHECK(co_await exchange.peer_gone().wait());
     gone = true;
     co_return Result<void>{};
@@ -297,10 +325,13 @@ TEST_F(HttpPeerTest, a_modern_request_that_is_cancelled_closes_its_stream) {
 }
 
 TEST_F(HttpPeerTest, modern_requests_repeat_their_names_and_marked_arguments) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> { co_return co_await exchange.respond(result(seen, tool_text("ok"))); });
+  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+    co_return co_await exchange.respond(result(seen, tool_text("ok")));
+  });
   connect(EraChoice::modern);
   Outgoing outgoing = call_tool("weather", R"({"place":{"city":"Zürich"},"days":3,"raw":null})");
-  outgoing.input_schema = protocol::JsonText::trusted(R"({"type":"object","properties":{"place":{"type":"object","properties":{
+  outgoing.input_schema =
+      protocol::JsonText::trusted(R"({"type":"object","properties":{"place":{"type":"object","properties":{
     "city":{"type":"string","x-mcp-header":"City"}}},"days":{"type":"integer","x-mcp-header":"Days"},"raw":{"type":"string","x-mcp-header":"Raw"}}})");
   EXPECT_EQ(text_of(call(std::move(outgoing))), "ok");
   const Seen& last = seen_.back();
@@ -325,7 +356,9 @@ TEST_F(HttpPeerTest, closing_deletes_the_session) {
 }
 
 TEST_F(HttpPeerTest, a_server_that_is_not_there_is_an_error_that_says_so) {
-  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> { co_return co_await exchange.respond(net::text_response(200, "")); });
+  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> {
+    co_return co_await exchange.respond(net::text_response(200, ""));
+  });
   target_.endpoint = "http://127.0.0.1:1/mcp";
   const auto peer = try_connect(EraChoice::probe);
   ASSERT_FALSE(peer);

@@ -26,7 +26,8 @@ io::Task<void> HttpWire::keep_stream(Self self) {
     RELAY_CO_TRY(const bool again, co_await self->read_stream_once(place));
     if (!again) co_return Result<void>{};
     in_vain = place.last_id == before ? in_vain + 1 : 0;
-    const auto pause = std::min<std::chrono::milliseconds>(place.pause * (1 << std::min(in_vain, 6)), kLongestPause);
+    const auto pause =
+        std::min<std::chrono::milliseconds>(place.pause * (1 << std::min(in_vain, 6)), kLongestPause);
     RELAY_CO_CHECK(co_await io::sleep_for(pause));
   }
 }

@@ -10,12 +10,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFarewell = 2s;       // for the DELETE of a session
-constexpr auto kAfterAnswer = 1s;    // a stream may end by itself, so that its connection can be used again
+constexpr auto kFarewell = 2s;     // for the DELETE of a session
+constexpr auto kAfterAnswer = 1s;  // a stream may end by itself, so that its connection can be used again
 constexpr std::size_t kSessionBytes = 1024;
 
 bool is_session_text(std::string_view text) {
-  return !text.empty() && text.size() <= kSessionBytes && std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+  return !text.empty() && text.size() <= kSessionBytes &&
+         std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
 bool is_success(int status) {
@@ -58,26 +59,32 @@ io::Task<void> HttpWire::carry(Self self, WireRequest request) {
   self->transfers_.erase(request.id);
   const auto listener = self->listener_.lock();
   if (listener && listener->awaits(request.id))
-    listener->fail_request(request.id, done ? unavailable("the server ended the stream without an answer") : done.error());
+    listener->fail_request(
+        request.id, done ? unavailable("the server ended the stream without an answer") : done.error());
   co_return Result<void>{};
 }
 
 io::Task<void> HttpWire::exchange(const WireRequest& request) {
   for (int attempt = 0;; ++attempt) {
-    if (const auto renewing = renewing_; renewing && !belongs_to_handshake(request.method)) RELAY_CO_CHECK(co_await renewing->wait());
+    if (const auto renewing = renewing_; renewing && !belongs_to_handshake(request.method))
+      RELAY_CO_CHECK(co_await renewing->wait());
     const std::string session = request.method == "initialize" ? std::string() : session_;
-    RELAY_CO_TRY(Response response, co_await channel_->send("POST", channel_->endpoint(), post_fields(&request), request.text));
+    RELAY_CO_TRY(Response response,
+                 co_await channel_->send("POST", channel_->endpoint(), post_fields(&request), request.text));
     const bool forgotten = response->status() == 404 && !session.empty() && attempt == 0;
     if (!forgotten) co_return co_await take_response(std::move(response), request);
     response.reset();
-    if (renewing_ && belongs_to_handshake(request.method)) co_return fail(unavailable("the server lost the session again"));
+    if (renewing_ && belongs_to_handshake(request.method))
+      co_return fail(unavailable("the server lost the session again"));
     RELAY_CO_CHECK(co_await renew(session));
   }
 }
 
 io::Task<void> HttpWire::take_response(Response response, const WireRequest& request) {
-  if (request.method == "initialize" && is_success(response->status())) RELAY_CO_CHECK(take_session(response->headers()));
-  if (is_success(response->status()) && net::is_event_stream(response->headers())) co_return co_await take_stream(std::move(response), request.id);
+  if (request.method == "initialize" && is_success(response->status()))
+    RELAY_CO_CHECK(take_session(response->headers()));
+  if (is_success(response->status()) && net::is_event_stream(response->headers()))
+    co_return co_await take_stream(std::move(response), request.id);
   co_return co_await take_body(*response, request.id);
 }
 
@@ -108,32 +115,37 @@ io::Task<bool> HttpWire::read_events(Response response, std::optional<RequestId>
   net::SseReader reader(std::move(response));
   bool answered = false;
   while (true) {
-    auto event = answered ? co_await io::with_timeout(reader.next(), kAfterAnswer, "the end of a stream") : co_await reader.next();
+    auto event = answered ? co_await io::with_timeout(reader.next(), kAfterAnswer, "the end of a stream")
+                          : co_await reader.next();
     if (reader.last_id()) place.last_id = reader.last_id();
     if (reader.retry()) place.pause = *reader.retry();
     if (!event && event.error().kind == ErrorKind::too_large) co_return fail(std::move(event.error()));
     if (!event || !*event) co_return answered;
     const auto listener = listener_.lock();
     if (!listener) co_return fail(cancelled());
-    if (!(*event)->data.empty() && ((*event)->event.empty() || (*event)->event == "message")) listener->take(std::move((*event)->data), id);
+    if (!(*event)->data.empty() && ((*event)->event.empty() || (*event)->event == "message"))
+      listener->take(std::move((*event)->data), id);
     answered = id && !listener->awaits(*id);
   }
 }
 
 io::Task<HttpWire::Response> HttpWire::resume(const Place& place) {
-  RELAY_CO_TRY(Response response, co_await channel_->send("GET", channel_->endpoint(), get_fields(place), {}));
+  RELAY_CO_TRY(Response response,
+               co_await channel_->send("GET", channel_->endpoint(), get_fields(place), {}));
   if (is_success(response->status()) && net::is_event_stream(response->headers())) co_return response;
   co_return fail(http_failure(response->status(), "the broken stream cannot be resumed"));
 }
 
 io::Task<void> HttpWire::deliver(std::string message) {
   const auto keep = shared_from_this();
-  RELAY_CO_TRY(const Response response, co_await channel_->send("POST", channel_->endpoint(), post_fields(nullptr), std::move(message)));
+  RELAY_CO_TRY(const Response response, co_await channel_->send("POST", channel_->endpoint(),
+                                                                post_fields(nullptr), std::move(message)));
   if (is_success(response->status())) co_return Result<void>{};
   co_return fail(http_failure(response->status(), {}));
 }
 
-// One renewal at a time, out of reach of whoever noticed the loss: the others wait for it and use the same session.
+// One renewal at a time, out of reach of whoever noticed the loss: the others wait for it and use the same
+// session.
 io::Task<void> HttpWire::renew(std::string lost_session) {
   if (session_ != lost_session) co_return Result<void>{};
   if (renewing_) {
@@ -165,7 +177,8 @@ void HttpWire::add_session_fields(net::Headers& fields) const {
 }
 
 net::Headers HttpWire::post_fields(const WireRequest* request) const {
-  net::Headers fields{{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}};
+  net::Headers fields{{"Content-Type", "application/json"},
+                      {"Accept", "application/json, text/event-stream"}};
   if (era_ == protocol::Era::legacy) {
     if (!request || request->method != "initialize") add_session_fields(fields);
     return fields;
@@ -185,7 +198,8 @@ io::Task<void> HttpWire::close() {
   add_session_fields(fields);
   session_.clear();
   // Whether the server takes it or not (405), the session is over for us.
-  [[maybe_unused]] const auto ignored = co_await io::with_timeout(channel_->send("DELETE", channel_->endpoint(), fields, {}), kFarewell, "DELETE of the session");
+  [[maybe_unused]] const auto ignored = co_await io::with_timeout(
+      channel_->send("DELETE", channel_->endpoint(), fields, {}), kFarewell, "DELETE of the session");
   co_return Result<void>{};
 }
 

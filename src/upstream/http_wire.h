@@ -1,8 +1,10 @@
-// The wire over streamable HTTP, in both eras: every message is a POST, its answer a JSON body or a stream of events.
+// The wire over streamable HTTP, in both eras: every message is a POST, its answer a JSON body or a stream of
+// events.
 //
-// Legacy: a session that initialize begins, a GET stream for what the server says unasked, resumption of streams that break, DELETE at
-// the end; a session that the server has lost is begun anew once a request. Modern: none of that, but header fields that repeat
-// the body, and closing the stream cancels. Each request is a coroutine of its own that reads its stream to the end.
+// Legacy: a session that initialize begins, a GET stream for what the server says unasked, resumption of
+// streams that break, DELETE at the end; a session that the server has lost is begun anew once a request.
+// Modern: none of that, but header fields that repeat the body, and closing the stream cancels. Each request
+// is a coroutine of its own that reads its stream to the end.
 #pragma once
 
 #include <map>
@@ -20,7 +22,8 @@ namespace relay::upstream {
 
 class HttpWire final : public Wire, public std::enable_shared_from_this<HttpWire> {
  public:
-  HttpWire(io::Executor executor, std::shared_ptr<HttpChannel> channel) : executor_(std::move(executor)), channel_(std::move(channel)) {}
+  HttpWire(io::Executor executor, std::shared_ptr<HttpChannel> channel)
+      : executor_(std::move(executor)), channel_(std::move(channel)) {}
 
   /// Which era's rules hold; the probe changes its mind at most once.
   void speak(protocol::Era era) { era_ = era; }

@@ -17,13 +17,16 @@ std::size_t index_of(ListKind list) {
 template <class T>
 bool same_items(const protocol::Listing<T>& a, const protocol::Listing<T>& b) {
   if (a.items == b.items) return true;
-  return std::ranges::equal(*a.items, *b.items, [](const T& x, const T& y) { return x.raw && y.raw && x.raw->text() == y.raw->text(); });
+  return std::ranges::equal(*a.items, *b.items, [](const T& x, const T& y) {
+    return x.raw && y.raw && x.raw->text() == y.raw->text();
+  });
 }
 
 bool same_list(const Offer& a, const Offer& b, ListKind list) {
   switch (list) {
     case ListKind::tools: return same_items(a.tools, b.tools);
-    case ListKind::resources: return same_items(a.resources, b.resources) && same_items(a.templates, b.templates);
+    case ListKind::resources:
+      return same_items(a.resources, b.resources) && same_items(a.templates, b.templates);
     case ListKind::prompts: return same_items(a.prompts, b.prompts);
   }
   return true;
@@ -74,7 +77,8 @@ io::Task<void> KeptOffer::fly(std::shared_ptr<Flight> flight, Open open, Differs
 io::Task<std::shared_ptr<const Offer>> KeptOffer::refresh(Open open, Differs differs) {
   RELAY_CO_TRY(const WalkLists walk, co_await open());
   const std::vector<ListKind> kinds = stale_lists();
-  // Before the question goes out: a change that is announced while the answer travels makes the list stale again.
+  // Before the question goes out: a change that is announced while the answer travels makes the list stale
+  // again.
   for (const ListKind list : kinds) freshness_[index_of(list)].is_stale = false;
   Walked before;
   if (known_) before.offer = *known_;
@@ -90,7 +94,8 @@ io::Task<std::shared_ptr<const Offer>> KeptOffer::refresh(Open open, Differs dif
 
 void KeptOffer::take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs) {
   std::ranges::copy(walked.shelves, shelves_.begin());
-  const std::shared_ptr<const Offer> before = std::exchange(known_, std::make_shared<const Offer>(std::move(walked.offer)));
+  const std::shared_ptr<const Offer> before =
+      std::exchange(known_, std::make_shared<const Offer>(std::move(walked.offer)));
   is_remembered_ = false;
   std::vector<ListKind> untold;
   bool is_other = !before;
@@ -116,7 +121,8 @@ void KeptOffer::forget() {
   file_.reset();
 }
 
-// A server that announces changes is taken at its word; its time to live is then only for those who do not listen.
+// A server that announces changes is taken at its word; its time to live is then only for those who do not
+// listen.
 std::optional<MonoTime> KeptOffer::expiry(const Shelf& shelf) const {
   const MonoTime now = clock_.mono();
   if (!shelf.is_whole) return now + limits::kUpstreamFresh;

@@ -1,7 +1,9 @@
-// KeptOffer: the last offer of a server and how fresh each of its lists is. Many ask, one question at a time goes out.
+// KeptOffer: the last offer of a server and how fresh each of its lists is. Many ask, one question at a time
+// goes out.
 //
-// Before the first answer of this relay it holds the one that an earlier relay left on disk: `is_remembered`. Whoever can live with that need not start
-// the server; the first live answer takes its place, and what differs is told.
+// Before the first answer of this relay it holds the one that an earlier relay left on disk: `is_remembered`.
+// Whoever can live with that need not start the server; the first live answer takes its place, and what
+// differs is told.
 #pragma once
 
 #include <array>
@@ -22,8 +24,8 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
  public:
   /// Walks those lists, with the others as they were.
   using WalkLists = std::function<io::Task<Walked>(std::vector<ListKind> kinds, Walked before)>;
-  /// Connects, starting the server if need be, and gives what walks its lists. In two steps, because a new connection makes
-  /// every list stale.
+  /// Connects, starting the server if need be, and gives what walks its lists. In two steps, because a new
+  /// connection makes every list stale.
   using Open = std::function<io::Task<WalkLists>()>;
   /// A list is not what it was, and nobody was told yet.
   using Differs = std::function<void(ListKind list)>;

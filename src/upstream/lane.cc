@@ -47,7 +47,8 @@ io::Task<std::shared_ptr<Line>> Lane::open() {
     begin_start();
     const std::shared_ptr<Start> start = start_;
     if (start) RELAY_CO_CHECK(co_await start->settled.wait());
-    if (start && start->cancel.requested()) co_return fail(unavailable(fmt::format("server {} was stopped", spec().name)));
+    if (start && start->cancel.requested())
+      co_return fail(unavailable(fmt::format("server {} was stopped", spec().name)));
     if (!start_ && !find_open() && phase_ == Phase::failed) co_return fail(given_up());
   }
 }
@@ -100,9 +101,11 @@ io::Task<std::shared_ptr<Line>> Lane::connect() {
   const ServerSpec& spec = setup_->spec;
   const EraChoice era = setup_->eras->choice_for(spec);
   setup_->log->begin_process();
-  // The connection has its own limit, with a better message; this one is for a connection that forgets it. Probing may start a server twice.
-  auto connected = co_await io::with_timeout(setup_->connect(spec, era, *line, setup_->log), 2 * spec.start_timeout + std::chrono::seconds(10),
-                                             fmt::format("it was not ready within {} ms", spec.start_timeout.count()));
+  // The connection has its own limit, with a better message; this one is for a connection that forgets it.
+  // Probing may start a server twice.
+  auto connected = co_await io::with_timeout(
+      setup_->connect(spec, era, *line, setup_->log), 2 * spec.start_timeout + std::chrono::seconds(10),
+      fmt::format("it was not ready within {} ms", spec.start_timeout.count()));
   if (!connected) {
     if (era != spec.era) setup_->eras->forget(spec);
     co_return fail(std::move(connected.error()));
@@ -110,7 +113,8 @@ io::Task<std::shared_ptr<Line>> Lane::connect() {
   line->connection_ = std::move(*connected);
   if (line->is_open()) {
     setup_->eras->remember(spec, line->peer().info().era());
-    if (const auto owner = owner_.lock()) [[maybe_unused]] const auto furnished = co_await owner->furnish(*this, line->peer());
+    if (const auto owner = owner_.lock()) [[maybe_unused]]
+      const auto furnished = co_await owner->furnish(*this, line->peer());
   }
   if (line->is_open()) co_return line;
   RELAY_CO_TRY(std::string text, co_await autopsy(line, "the connection closed as soon as it was made"));
@@ -123,7 +127,8 @@ void Lane::become_ready(std::shared_ptr<Line> line) {
   timeouts_in_row_ = 0;
   setup_->log->note(line_->pid() ? fmt::format("ready, process {}", *line_->pid()) : "ready");
   set_phase(Phase::ready);
-  if (stops_when_idle()) io::spawn(setup_->executor, stop_when_idle(line_), "idle stop of an upstream server", line_->idle_watch_);
+  if (stops_when_idle())
+    io::spawn(setup_->executor, stop_when_idle(line_), "idle stop of an upstream server", line_->idle_watch_);
 }
 
 bool Lane::note_failure(const Error& error) {
@@ -157,9 +162,12 @@ std::chrono::milliseconds Lane::delay() const {
 }
 
 Error Lane::given_up() const {
-  const auto left = setup_->pace.revive - std::chrono::duration_cast<std::chrono::milliseconds>(setup_->clock.mono() - failed_at_);
+  const auto left = setup_->pace.revive -
+                    std::chrono::duration_cast<std::chrono::milliseconds>(setup_->clock.mono() - failed_at_);
   const auto seconds = std::max<long>(1, std::chrono::ceil<std::chrono::seconds>(left).count());
-  return unavailable(fmt::format("server {} failed: {}. It is tried again in {} s, or when its configuration changes", spec().name, reason_, seconds));
+  return unavailable(
+      fmt::format("server {} failed: {}. It is tried again in {} s, or when its configuration changes",
+                  spec().name, reason_, seconds));
 }
 
 // ---- Using.
@@ -178,14 +186,17 @@ io::Task<Answer> Lane::request(Outgoing outgoing, Exchange& exchange) {
   co_return fail(std::move(error));
 }
 
-// The peer knows that the connection closed; how the process ended and what it said last is known a moment later.
+// The peer knows that the connection closed; how the process ended and what it said last is known a moment
+// later.
 io::Task<Error> Lane::explain(std::shared_ptr<Line> line, Error error) {
   if (line->is_open()) {
     error.message = setup_->log->redactor().redact(fmt::format("server {}: {}", spec().name, error.message));
     co_return error;
   }
-  RELAY_CO_CHECK(co_await line->buried_.wait_until(std::chrono::steady_clock::now() + 2 * limits::kUpstreamLastWords));
-  const std::string text = line->buried_.is_set() ? line->obituary_ : setup_->log->redactor().redact(error.message);
+  RELAY_CO_CHECK(
+      co_await line->buried_.wait_until(std::chrono::steady_clock::now() + 2 * limits::kUpstreamLastWords));
+  const std::string text =
+      line->buried_.is_set() ? line->obituary_ : setup_->log->redactor().redact(error.message);
   error.message = fmt::format("server {} went away during the call: {}", spec().name, text);
   co_return error;
 }
@@ -201,25 +212,29 @@ void Lane::note_answer(const std::shared_ptr<Line>& line, const Result<Answer>& 
 // Slow tools are no reason to restart a server; one that does not even answer the cheapest question is dead.
 io::Task<void> Lane::check_pulse(std::shared_ptr<Line> line) {
   const auto self = shared_from_this();
-  Outgoing ping{.method = line->peer().info().era() == protocol::Era::modern ? "server/discover" : "ping", .params = "{}"};
+  Outgoing ping{.method = line->peer().info().era() == protocol::Era::modern ? "server/discover" : "ping",
+                .params = "{}"};
   ping.timeout = setup_->pace.ping;
   SilentExchange nobody;
   const Result<Answer> answer = co_await line->peer().request(std::move(ping), nobody);
   line->is_being_checked_ = false;
   timeouts_in_row_ = 0;
   if (!answer && answer.error().kind == ErrorKind::timeout)
-    line->closed(unavailable(fmt::format("it stopped answering: {} calls in a row timed out, and so did a ping", setup_->pace.timeouts)));
+    line->closed(unavailable(fmt::format(
+        "it stopped answering: {} calls in a row timed out, and so did a ping", setup_->pace.timeouts)));
   co_return Result<void>{};
 }
 
 bool Lane::stops_when_idle() const {
-  return spec().idle_stop.count() > 0 && (spec().transport == Transport::stdio || spec().sharing == Sharing::session);
+  return spec().idle_stop.count() > 0 &&
+         (spec().transport == Transport::stdio || spec().sharing == Sharing::session);
 }
 
 io::Task<void> Lane::stop_when_idle(std::shared_ptr<Line> line) {
   const auto self = shared_from_this();
   const ServerSpec& spec = setup_->spec;
-  for (auto left = std::chrono::duration_cast<std::chrono::steady_clock::duration>(spec.idle_stop); left.count() > 0;) {
+  for (auto left = std::chrono::duration_cast<std::chrono::steady_clock::duration>(spec.idle_stop);
+       left.count() > 0;) {
     RELAY_CO_CHECK(co_await io::sleep_for(left));
     const auto owner = owner_.lock();
     const bool is_used = open_calls_ > 0 || (owner && owner->is_wanted(*this));
@@ -316,7 +331,8 @@ void Line::oddity(std::string_view text) {
 }
 
 void Line::closed(const Error& why) {
-  // While it is being made there is nothing to bury; it may even be tried in another way. Whoever connects looks at the peer.
+  // While it is being made there is nothing to bury; it may even be tried in another way. Whoever connects
+  // looks at the peer.
   if (!connection_ || std::exchange(is_closed_, true)) return;
   if (const auto lane = lane_.lock()) lane->line_closed(shared_from_this(), why);
 }

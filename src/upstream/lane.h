@@ -1,9 +1,10 @@
-// Lane: one connection of an upstream server, looked after: started when somebody needs it, restarted with back-off when it dies,
-// asked whether it lives when it stops answering, stopped when nobody uses it.
+// Lane: one connection of an upstream server, looked after: started when somebody needs it, restarted with
+// back-off when it dies, asked whether it lives when it stops answering, stopped when nobody uses it.
 //
-// A server that clients share has one lane; one with sharing "session" has a lane for each session. Whoever needs the connection
-// while it starts waits for the same start. The connection belongs to a Line; a call holds its line, so that a lane
-// that moved on to a new process never pulls the old one away from under a call that still unwinds. Loop thread only.
+// A server that clients share has one lane; one with sharing "session" has a lane for each session. Whoever
+// needs the connection while it starts waits for the same start. The connection belongs to a Line; a call
+// holds its line, so that a lane that moved on to a new process never pulls the old one away from under a
+// call that still unwinds. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -62,11 +63,13 @@ class Line;
 
 class Lane : public std::enable_shared_from_this<Lane> {
  public:
-  Lane(std::shared_ptr<const LaneSetup> setup, std::weak_ptr<LaneOwner> owner) : setup_(std::move(setup)), owner_(std::move(owner)) {}
+  Lane(std::shared_ptr<const LaneSetup> setup, std::weak_ptr<LaneOwner> owner)
+      : setup_(std::move(setup)), owner_(std::move(owner)) {}
 
   /// An open connection, started if need be. Fails at once while the server is given up.
   io::Task<std::shared_ptr<Line>> open();
-  /// Sends it and counts what comes back. A connection that dies meanwhile gives an error with the server's last words.
+  /// Sends it and counts what comes back. A connection that dies meanwhile gives an error with the server's
+  /// last words.
   io::Task<Answer> request(Outgoing outgoing, Exchange& exchange);
   /// Why a request on that line really failed. Waits for the server's last words when the line is closed.
   io::Task<Error> explain(std::shared_ptr<Line> line, Error error);
@@ -135,7 +138,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
   MonoTime failed_at_{};
   std::shared_ptr<Start> start_;
   std::shared_ptr<Line> line_;
-  std::shared_ptr<Line> previous_;  // closed, perhaps not gone: the next start waits for it, because of ports and lock files
+  std::shared_ptr<Line>
+      previous_;  // closed, perhaps not gone: the next start waits for it, because of ports and lock files
   MonoTime ready_at_{};
   MonoTime last_used_{};
   std::size_t open_calls_ = 0;
@@ -146,7 +150,10 @@ class Lane : public std::enable_shared_from_this<Lane> {
 class Line final : public PeerObserver, public std::enable_shared_from_this<Line> {
  public:
   explicit Line(const std::shared_ptr<Lane>& lane)
-      : buried_(lane->setup_->executor), gone_(lane->setup_->executor), lane_(lane), log_(lane->setup_->log) {}
+      : buried_(lane->setup_->executor),
+        gone_(lane->setup_->executor),
+        lane_(lane),
+        log_(lane->setup_->log) {}
 
   [[nodiscard]] Peer& peer() const { return connection_->peer(); }
   [[nodiscard]] bool is_open() const { return connection_ && !is_closed_ && connection_->peer().is_open(); }

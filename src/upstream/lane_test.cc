@@ -110,7 +110,8 @@ TEST_F(LaneTest, ACallWhoseServerDiesSaysWhoHowAndWhy) {
   const auto answer = request();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(answer.error().message, AllOf(HasSubstr("files"), HasSubstr("exited with code 3"), HasSubstr("Segmentation fault near ***")));
+  EXPECT_THAT(answer.error().message, AllOf(HasSubstr("files"), HasSubstr("exited with code 3"),
+                                            HasSubstr("Segmentation fault near ***")));
   EXPECT_THAT(answer.error().message, Not(HasSubstr("hunter2")));
 }
 
@@ -123,7 +124,8 @@ TEST_F(LaneTest, ACallIsNeverSentTwiceButTheNextOneFindsANewProcess) {
   EXPECT_FALSE(request("kill"));
   EXPECT_TRUE(request("echo"));
   EXPECT_EQ(server.starts, 2);
-  EXPECT_THAT(server.requests, ElementsAre("tools/call {\"name\":\"kill\"}", "tools/call {\"name\":\"echo\"}"));
+  EXPECT_THAT(server.requests,
+              ElementsAre("tools/call {\"name\":\"kill\"}", "tools/call {\"name\":\"echo\"}"));
   EXPECT_EQ(server.closes, 1) << "the dead one was buried";
 }
 
@@ -158,7 +160,9 @@ TEST_F(LaneTest, ALongLifeForgivesEarlierDeaths) {
 }
 
 TEST_F(LaneTest, AServerThatAnswersNothingIsAskedAndThenRestarted) {
-  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> { co_return fail(timed_out("no answer within 60000 ms")); };
+  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> {
+    co_return fail(timed_out("no answer within 60000 ms"));
+  };
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
   until([&] { return server.starts == 2; });
   EXPECT_THAT(server.requests.back(), HasSubstr("ping"));
@@ -167,7 +171,9 @@ TEST_F(LaneTest, AServerThatAnswersNothingIsAskedAndThenRestarted) {
 
 TEST_F(LaneTest, AModernServerIsAskedInItsOwnWay) {
   server.info.revision = protocol::kLatestModern;
-  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> { co_return fail(timed_out("no answer")); };
+  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> {
+    co_return fail(timed_out("no answer"));
+  };
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
   until([&] { return server.starts == 2; });
   EXPECT_THAT(server.requests.back(), HasSubstr("server/discover"));
@@ -201,7 +207,8 @@ TEST_F(LaneTest, AnAnswerInBetweenEndsTheRow) {
     if (++calls % limits::kUpstreamTimeouts == 0) co_return Answer(protocol::JsonText());
     co_return fail(timed_out("no answer"));
   };
-  for (int i = 0; i < 4 * limits::kUpstreamTimeouts; ++i) [[maybe_unused]] const auto answer = request();
+  for (int i = 0; i < 4 * limits::kUpstreamTimeouts; ++i) [[maybe_unused]]
+    const auto answer = request();
   loop.settle();
   EXPECT_THAT(server.requests, testing::Each(HasSubstr("tools/call")));
 }
@@ -237,9 +244,13 @@ class IdleTest : public LaneTest {
   IdleTest() { spec.idle_stop = 1ms; }
   SystemClock real;
   std::shared_ptr<SupervisedUpstream> make() {
-    LaneSetup setup{.spec = spec, .executor = loop.executor(), .clock = real, .connect = server.connect(),
+    LaneSetup setup{.spec = spec,
+                    .executor = loop.executor(),
+                    .clock = real,
+                    .connect = server.connect(),
                     .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, real, ""),
-                    .log = std::make_shared<ServerLog>(real, redactor, nullptr), .pace = pace};
+                    .log = std::make_shared<ServerLog>(real, redactor, nullptr),
+                    .pace = pace};
     return std::make_shared<SupervisedUpstream>(std::move(setup), &observer);
   }
 };

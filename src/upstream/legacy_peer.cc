@@ -9,7 +9,8 @@ namespace relay::upstream {
 namespace {
 
 Utterance utter(const Outgoing& outgoing, std::string_view params) {
-  Utterance utterance{.method = outgoing.method, .params = params, .wants_progress = may_progress(outgoing.method)};
+  Utterance utterance{
+      .method = outgoing.method, .params = params, .wants_progress = may_progress(outgoing.method)};
   if (!outgoing.meta.empty()) utterance.meta = members_of(json::write(outgoing.meta));
   return utterance;
 }
@@ -22,7 +23,8 @@ Answer to_answer(const protocol::Response& response) {
 // -32042 of 2025-11-25 names pages that the user has to visit first.
 std::vector<Question> find_pages(const Answer& answer) {
   std::vector<Question> pages;
-  if (answer || answer.error().code != protocol::code::kUrlElicitationRequired || !answer.error().data) return pages;
+  if (answer || answer.error().code != protocol::code::kUrlElicitationRequired || !answer.error().data)
+    return pages;
   const json::object* data = answer.error().data->if_object();
   const json::array* listed = data ? json::find_array(*data, "elicitations") : nullptr;
   if (!listed || listed->size() > limits::kUpstreamQuestions) return pages;
@@ -47,9 +49,12 @@ class LegacyPeer final : public Peer {
   [[nodiscard]] const PeerInfo& info() const override { return session_->info(); }
   [[nodiscard]] bool is_open() const override { return session_->dialogue().is_open(); }
   io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override {
-    return outgoing.as_task ? request_task(session_, std::move(outgoing), exchange) : request_answer(session_, std::move(outgoing), exchange);
+    return outgoing.as_task ? request_task(session_, std::move(outgoing), exchange)
+                            : request_answer(session_, std::move(outgoing), exchange);
   }
-  io::Task<void> watch(std::set<std::string, std::less<>> uris) override { return session_->watch(std::move(uris)); }
+  io::Task<void> watch(std::set<std::string, std::less<>> uris) override {
+    return session_->watch(std::move(uris));
+  }
   io::Task<void> set_log_level(protocol::LogLevel level) override { return session_->set_log_level(level); }
   void roots_changed() override { session_->dialogue().tell("notifications/roots/list_changed", {}); }
   io::Task<void> close() override {
@@ -61,10 +66,13 @@ class LegacyPeer final : public Peer {
 
  private:
   // Static: a coroutine of the peer must not depend on the peer, which may go first.
-  static io::Task<Answer> request_answer(std::shared_ptr<LegacySession> session, Outgoing outgoing, Exchange& exchange) {
+  static io::Task<Answer> request_answer(std::shared_ptr<LegacySession> session, Outgoing outgoing,
+                                         Exchange& exchange) {
     const Patience patience{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
     for (int attempt = 0;; ++attempt) {
-      RELAY_CO_TRY(const protocol::Response response, co_await session->dialogue().roundtrip(utter(outgoing, outgoing.params), exchange, patience));
+      RELAY_CO_TRY(
+          const protocol::Response response,
+          co_await session->dialogue().roundtrip(utter(outgoing, outgoing.params), exchange, patience));
       Answer answer = to_answer(response);
       std::vector<Question> pages = find_pages(answer);
       if (pages.empty() || attempt > 0 || !exchange.client().elicitation_url) co_return answer;
@@ -73,18 +81,23 @@ class LegacyPeer final : public Peer {
     }
   }
 
-  static io::Task<Answer> request_task(std::shared_ptr<LegacySession> session, Outgoing outgoing, Exchange& exchange) {
+  static io::Task<Answer> request_task(std::shared_ptr<LegacySession> session, Outgoing outgoing,
+                                       Exchange& exchange) {
     const Patience patience{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
     const std::string params = with_members(outgoing.params, legacy_task_member());
-    RELAY_CO_TRY(const protocol::Response response, co_await session->dialogue().roundtrip(utter(outgoing, params), exchange, patience));
+    RELAY_CO_TRY(const protocol::Response response,
+                 co_await session->dialogue().roundtrip(utter(outgoing, params), exchange, patience));
     Answer answer = to_answer(response);
     if (!answer) co_return answer;
     TaskTalk talk;
-    talk.ask = [session, &exchange](std::string method, std::string about, Patience how_long) -> io::Task<protocol::Response> {
+    talk.ask = [session, &exchange](std::string method, std::string about,
+                                    Patience how_long) -> io::Task<protocol::Response> {
       const Utterance utterance{.method = method, .params = about};
       co_return co_await session->dialogue().roundtrip(utterance, exchange, how_long);
     };
-    talk.tell = [session](std::string method, std::string about) { session->dialogue().tell_request({.method = method, .params = about}); };
+    talk.tell = [session](std::string method, std::string about) {
+      session->dialogue().tell_request({.method = method, .params = about});
+    };
     co_return co_await follow_legacy_task(std::move(talk), *std::move(answer), exchange);
   }
 

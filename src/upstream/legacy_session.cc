@@ -27,11 +27,13 @@ Result<PeerInfo> parse_info(const json::value& result) {
   if (!version) return fail(unavailable("the server's answer to initialize names no protocolVersion"));
   const auto revision = protocol::find_revision(*version);
   if (!revision || protocol::era_of(*revision) != protocol::Era::legacy)
-    return fail(unavailable(fmt::format("the server wants to speak revision '{}', which is not known here", *version)));
+    return fail(unavailable(
+        fmt::format("the server wants to speak revision '{}', which is not known here", *version)));
   PeerInfo info;
   info.revision = *revision;
   if (const json::object* server = json::find_object(*members, "serverInfo")) info.server = *server;
-  if (const json::object* capabilities = json::find_object(*members, "capabilities")) info.capabilities = *capabilities;
+  if (const json::object* capabilities = json::find_object(*members, "capabilities"))
+    info.capabilities = *capabilities;
   info.instructions = json::find_string(*members, "instructions").value_or("");
   return info;
 }
@@ -50,10 +52,12 @@ io::Task<void> LegacySession::initialize() {
   const Patience patience{.silence = options_.start_timeout, .total = options_.start_timeout};
   RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(hello, nobody, patience));
   if (!answer.outcome)
-    co_return fail(invalid(fmt::format("the server refused initialize: {} ({})", answer.outcome.error().message, answer.outcome.error().code)));
+    co_return fail(invalid(fmt::format("the server refused initialize: {} ({})",
+                                       answer.outcome.error().message, answer.outcome.error().code)));
   RELAY_CO_TRY(info_, parse_info(*answer.outcome));
   dialogue_->wire().agree(info_.revision);
-  RELAY_CO_CHECK(co_await dialogue_->wire().deliver(protocol::write_notification("notifications/initialized", {})));
+  RELAY_CO_CHECK(
+      co_await dialogue_->wire().deliver(protocol::write_notification("notifications/initialized", {})));
   dialogue_->wire().settle();
   co_return Result<void>{};
 }
@@ -62,7 +66,8 @@ io::Task<void> LegacySession::renew() {
   const auto keep = shared_from_this();
   RELAY_CO_CHECK(co_await initialize());
   if (log_level_) RELAY_CO_CHECK(co_await set_log_level(*log_level_));
-  for (const std::string& uri : std::set(watched_)) RELAY_CO_CHECK(co_await say("resources/subscribe", uri_params(uri)));
+  for (const std::string& uri : std::set(watched_))
+    RELAY_CO_CHECK(co_await say("resources/subscribe", uri_params(uri)));
   co_return Result<void>{};
 }
 
@@ -88,7 +93,9 @@ io::Task<void> LegacySession::say(std::string_view method, std::string params) {
   SilentExchange nobody;
   const Utterance utterance{.method = method, .params = params};
   RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(utterance, nobody, Patience{}));
-  if (!answer.outcome) co_return fail(unavailable(fmt::format("the server refused {}: {}", method, answer.outcome.error().message)));
+  if (!answer.outcome)
+    co_return fail(
+        unavailable(fmt::format("the server refused {}: {}", method, answer.outcome.error().message)));
   co_return Result<void>{};
 }
 

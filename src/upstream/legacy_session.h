@@ -1,7 +1,7 @@
 // LegacySession: what initialize has brought, and what a server that forgot us has to be told again.
 //
-// Shared by the peer and by the wire's way to renew it: an HTTP server that answers 404 has lost the session, and gets a new
-// initialize, the log level and the subscriptions before the request is tried again.
+// Shared by the peer and by the wire's way to renew it: an HTTP server that answers 404 has lost the session,
+// and gets a new initialize, the log level and the subscriptions before the request is tried again.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,8 @@ namespace relay::upstream {
 
 class LegacySession : public std::enable_shared_from_this<LegacySession> {
  public:
-  LegacySession(std::shared_ptr<Dialogue> dialogue, PeerOptions options) : dialogue_(std::move(dialogue)), options_(std::move(options)) {}
+  LegacySession(std::shared_ptr<Dialogue> dialogue, PeerOptions options)
+      : dialogue_(std::move(dialogue)), options_(std::move(options)) {}
 
   io::Task<void> initialize();
   /// After a loss: initialize, then everything that was set before.

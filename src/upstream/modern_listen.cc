@@ -11,9 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFirstPause = std::chrono::milliseconds(500);  // before a stream that ended is opened again; doubles
+constexpr auto kFirstPause =
+    std::chrono::milliseconds(500);  // before a stream that ended is opened again; doubles
 constexpr auto kLongestPause = std::chrono::milliseconds(60'000);
-constexpr auto kStable = 30s;              // a stream that lived so long begins with the shortest pause again
+constexpr auto kStable = 30s;  // a stream that lived so long begins with the shortest pause again
 constexpr auto kAcknowledgement = 10s;
 
 bool declares(const PeerInfo& info, std::string_view capability, std::string_view flag) {
@@ -23,7 +24,8 @@ bool declares(const PeerInfo& info, std::string_view capability, std::string_vie
 
 }  // namespace
 
-ModernListen::ModernListen(std::shared_ptr<Dialogue> dialogue, const ModernSpeech& speech, const PeerInfo& info)
+ModernListen::ModernListen(std::shared_ptr<Dialogue> dialogue, const ModernSpeech& speech,
+                           const PeerInfo& info)
     : dialogue_(dialogue),
       speech_(speech),
       tools_(declares(info, "tools", "listChanged")),
@@ -48,10 +50,12 @@ io::Task<void> ModernListen::watch(Uris uris) {
   uris_ = std::move(uris);
   const auto before = std::exchange(current_, filter() == "{}" ? nullptr : open());
   const auto now = current_;
-  if (now) RELAY_CO_CHECK(co_await now->settled.wait_until(std::chrono::steady_clock::now() + kAcknowledgement));
+  if (now)
+    RELAY_CO_CHECK(co_await now->settled.wait_until(std::chrono::steady_clock::now() + kAcknowledgement));
   if (before) before->cancel.cancel();
   if (now && now->error) co_return fail(*now->error);
-  if (now && !now->acknowledged) co_return fail(timed_out("the server did not acknowledge what is to be watched"));
+  if (now && !now->acknowledged)
+    co_return fail(timed_out("the server did not acknowledge what is to be watched"));
   co_return Result<void>{};
 }
 
@@ -62,7 +66,8 @@ std::string ModernListen::filter() const {
   if (prompts_) writer.flag("promptsListChanged", true);
   if (resources_) writer.flag("resourcesListChanged", true);
   if (!uris_.empty())
-    writer.array("resourceSubscriptions", uris_, [](std::string& to, const std::string& uri) { json::append_quoted(to, uri); });
+    writer.array("resourceSubscriptions", uris_,
+                 [](std::string& to, const std::string& uri) { json::append_quoted(to, uri); });
   writer.finish();
   return out;
 }
@@ -71,11 +76,14 @@ std::shared_ptr<ModernListen::Stream> ModernListen::open() {
   const auto dialogue = dialogue_.lock();
   if (!dialogue) return nullptr;
   auto stream = std::make_shared<Stream>(dialogue->executor());
-  io::spawn(dialogue->executor(), keep_open(shared_from_this(), stream, R"({"notifications":)" + filter() + "}"), "upstream listen", stream->cancel);
+  io::spawn(dialogue->executor(),
+            keep_open(shared_from_this(), stream, R"({"notifications":)" + filter() + "}"), "upstream listen",
+            stream->cancel);
   return stream;
 }
 
-io::Task<void> ModernListen::keep_open(std::shared_ptr<ModernListen> self, std::shared_ptr<Stream> stream, std::string params) {
+io::Task<void> ModernListen::keep_open(std::shared_ptr<ModernListen> self, std::shared_ptr<Stream> stream,
+                                       std::string params) {
   auto pause = kFirstPause;
   while (true) {
     const auto began = std::chrono::steady_clock::now();
@@ -100,10 +108,12 @@ io::Task<Result<void>> ModernListen::listen_once(std::shared_ptr<Stream> stream,
   auto acknowledged = [weak = weak_from_this(), stream](const json::object& honoured) {
     if (const auto self = weak.lock()) self->take_acknowledgement(*stream, honoured);
   };
-  const auto answer = co_await dialogue->listen(speech_.put("subscriptions/listen", params, nobody), acknowledged);
+  const auto answer =
+      co_await dialogue->listen(speech_.put("subscriptions/listen", params, nobody), acknowledged);
   if (!answer) co_return Result<void>(std::unexpected(answer.error()));
   if (answer->outcome) co_return Result<void>{};
-  co_return Result<void>(fail(invalid("the server refused subscriptions/listen: " + answer->outcome.error().message)));
+  co_return Result<void>(
+      fail(invalid("the server refused subscriptions/listen: " + answer->outcome.error().message)));
 }
 
 void ModernListen::take_acknowledgement(Stream& stream, const json::object& params) {
@@ -115,7 +125,8 @@ void ModernListen::take_acknowledgement(Stream& stream, const json::object& para
   if (!dialogue || !honoured || uris_.empty()) return;
   const json::array* watched = json::find_array(*honoured, "resourceSubscriptions");
   const std::size_t count = watched ? watched->size() : 0;
-  if (count < uris_.size()) dialogue->oddity(fmt::format("the server watches only {} of {} resources", count, uris_.size()));
+  if (count < uris_.size())
+    dialogue->oddity(fmt::format("the server watches only {} of {} resources", count, uris_.size()));
 }
 
 }  // namespace relay::upstream

@@ -1,7 +1,8 @@
 // ModernListen: the one stream on which a modern server tells what has changed.
 //
-// A filter is fixed for the life of a stream: when it changes, a new stream is opened first and the old one closed when the new one
-// is acknowledged, so that nothing is missed in between. A stream that ends is opened again, with pauses that grow.
+// A filter is fixed for the life of a stream: when it changes, a new stream is opened first and the old one
+// closed when the new one is acknowledged, so that nothing is missed in between. A stream that ends is opened
+// again, with pauses that grow.
 #pragma once
 
 #include <memory>
@@ -35,7 +36,8 @@ class ModernListen : public std::enable_shared_from_this<ModernListen> {
   };
 
   std::shared_ptr<Stream> open();
-  static io::Task<void> keep_open(std::shared_ptr<ModernListen> self, std::shared_ptr<Stream> stream, std::string params);
+  static io::Task<void> keep_open(std::shared_ptr<ModernListen> self, std::shared_ptr<Stream> stream,
+                                  std::string params);
   io::Task<Result<void>> listen_once(std::shared_ptr<Stream> stream, std::string_view params);
   void take_acknowledgement(Stream& stream, const json::object& params);
   [[nodiscard]] std::string filter() const;

@@ -21,17 +21,21 @@ struct ModernState {
 };
 using State = std::shared_ptr<ModernState>;
 
-Utterance utter(const State& state, std::string_view method, std::string_view params, const Exchange& exchange, const Outgoing& outgoing) {
+Utterance utter(const State& state, std::string_view method, std::string_view params,
+                const Exchange& exchange, const Outgoing& outgoing) {
   Utterance utterance = state->speech.put(method, params, exchange, outgoing.meta);
-  if (state->dialogue->wire().repeats_in_headers()) utterance.headers = repeated_fields(method, params, outgoing.input_schema);
+  if (state->dialogue->wire().repeats_in_headers())
+    utterance.headers = repeated_fields(method, params, outgoing.input_schema);
   return utterance;
 }
 
 TaskTalk make_talk(const State& state, Exchange& exchange) {
   TaskTalk talk;
-  talk.ask = [state, &exchange](std::string method, std::string about, Patience how_long) -> io::Task<protocol::Response> {
+  talk.ask = [state, &exchange](std::string method, std::string about,
+                                Patience how_long) -> io::Task<protocol::Response> {
     const Outgoing plain;
-    co_return co_await state->dialogue->roundtrip(utter(state, method, about, exchange, plain), exchange, how_long);
+    co_return co_await state->dialogue->roundtrip(utter(state, method, about, exchange, plain), exchange,
+                                                  how_long);
   };
   talk.tell = [state, &exchange](std::string method, std::string about) {
     const Outgoing plain;
@@ -44,9 +48,11 @@ TaskTalk make_talk(const State& state, Exchange& exchange) {
 io::Task<std::string> next_try(std::string_view result, Exchange& exchange) {
   RELAY_CO_TRY(auto questions, parse_questions(result, exchange.client()));
   const auto request_state = json::find_text(result, "requestState");
-  if (questions.empty() && !request_state) co_return fail(unavailable("the server wants input, but says neither which nor for what"));
+  if (questions.empty() && !request_state)
+    co_return fail(unavailable("the server wants input, but says neither which nor for what"));
   RELAY_CO_TRY(std::string members, co_await ask_for_responses(std::move(questions), exchange));
-  if (request_state) members += fmt::format(R"({}"requestState":{})", members.empty() ? "" : ",", *request_state);
+  if (request_state)
+    members += fmt::format(R"({}"requestState":{})", members.empty() ? "" : ",", *request_state);
   co_return members;
 }
 
@@ -56,7 +62,8 @@ io::Task<Answer> request_answer(State state, Outgoing outgoing, Exchange& exchan
   bool tried_version = false;
   for (int round = 0; round <= limits::kUpstreamRounds; ++round) {
     Utterance utterance = utter(state, outgoing.method, params, exchange, outgoing);
-    RELAY_CO_TRY(const protocol::Response response, co_await state->dialogue->roundtrip(std::move(utterance), exchange, patience));
+    RELAY_CO_TRY(const protocol::Response response,
+                 co_await state->dialogue->roundtrip(std::move(utterance), exchange, patience));
     if (round == 0 && !tried_version && is_passing_refusal(response)) {
       tried_version = true;
       --round;
@@ -64,24 +71,28 @@ io::Task<Answer> request_answer(State state, Outgoing outgoing, Exchange& exchan
     }
     if (!response.outcome) co_return Answer(std::unexpected(response.outcome.error()));
     const json::object* members = response.outcome->if_object();
-    const std::string_view type = members ? json::find_string(*members, "resultType").value_or("complete") : "complete";
+    const std::string_view type =
+        members ? json::find_string(*members, "resultType").value_or("complete") : "complete";
     const std::string_view result = response.result_text();
     if (type == "complete") co_return Answer(protocol::JsonText::trusted(std::string(result)));
     if (type == "task") {
       auto created = protocol::JsonText::trusted(std::string(result));
       co_return co_await follow_modern_task(make_talk(state, exchange), std::move(created), exchange);
     }
-    if (type != "input_required") co_return fail(unavailable(fmt::format("the server sent a result of unknown type '{}'", type)));
+    if (type != "input_required")
+      co_return fail(unavailable(fmt::format("the server sent a result of unknown type '{}'", type)));
     RELAY_CO_TRY(const std::string more, co_await next_try(result, exchange));
     params = with_members(outgoing.params, more);
   }
-  co_return fail(unavailable(fmt::format("the server asks more than {} times for input to one request", limits::kUpstreamRounds)));
+  co_return fail(unavailable(
+      fmt::format("the server asks more than {} times for input to one request", limits::kUpstreamRounds)));
 }
 
 class ModernPeer final : public Peer {
  public:
   explicit ModernPeer(State state)
-      : state_(std::move(state)), listen_(std::make_shared<ModernListen>(state_->dialogue, state_->speech, state_->info)) {
+      : state_(std::move(state)),
+        listen_(std::make_shared<ModernListen>(state_->dialogue, state_->speech, state_->info)) {
     listen_->start();
   }
   ~ModernPeer() override {
@@ -91,8 +102,12 @@ class ModernPeer final : public Peer {
 
   [[nodiscard]] const PeerInfo& info() const override { return state_->info; }
   [[nodiscard]] bool is_open() const override { return state_->dialogue->is_open(); }
-  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override { return request_answer(state_, std::move(outgoing), exchange); }
-  io::Task<void> watch(std::set<std::string, std::less<>> uris) override { return listen_->watch(std::move(uris)); }
+  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override {
+    return request_answer(state_, std::move(outgoing), exchange);
+  }
+  io::Task<void> watch(std::set<std::string, std::less<>> uris) override {
+    return listen_->watch(std::move(uris));
+  }
   io::Task<void> set_log_level(protocol::LogLevel) override { co_return Result<void>{}; }
   void roots_changed() override {}
   io::Task<void> close() override { return close_it(state_, listen_); }
@@ -111,8 +126,10 @@ class ModernPeer final : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_modern_peer(std::shared_ptr<Dialogue> dialogue, PeerOptions options, PeerInfo info) {
-  return std::make_unique<ModernPeer>(std::make_shared<ModernState>(std::move(dialogue), options, std::move(info)));
+std::unique_ptr<Peer> make_modern_peer(std::shared_ptr<Dialogue> dialogue, PeerOptions options,
+                                       PeerInfo info) {
+  return std::make_unique<ModernPeer>(
+      std::make_shared<ModernState>(std::move(dialogue), options, std::move(info)));
 }
 
 }  // namespace relay::upstream

@@ -42,11 +42,14 @@ std::string describe_client(const protocol::ClientCapabilities& client) {
 }
 
 bool is_passing_refusal(const protocol::Response& response) {
-  if (response.outcome || response.outcome.error().code != protocol::code::kUnsupportedVersion || !response.outcome.error().data) return false;
+  if (response.outcome || response.outcome.error().code != protocol::code::kUnsupportedVersion ||
+      !response.outcome.error().data)
+    return false;
   const json::object* data = response.outcome.error().data->if_object();
   const json::array* supported = data ? json::find_array(*data, "supported") : nullptr;
   return supported && std::ranges::any_of(*supported, [](const json::value& version) {
-           return version.is_string() && json::view(version.get_string()) == protocol::name_of(protocol::kLatestModern);
+           return version.is_string() &&
+                  json::view(version.get_string()) == protocol::name_of(protocol::kLatestModern);
          });
 }
 
@@ -59,8 +62,10 @@ ModernSpeech::ModernSpeech(const protocol::Implementation& self) {
   who_ = members_of(out);
 }
 
-Utterance ModernSpeech::put(std::string_view method, std::string_view params, const Exchange& exchange, const json::object& more) const {
-  Utterance utterance{.method = method, .params = params, .meta = who_, .wants_progress = may_progress(method)};
+Utterance ModernSpeech::put(std::string_view method, std::string_view params, const Exchange& exchange,
+                            const json::object& more) const {
+  Utterance utterance{
+      .method = method, .params = params, .meta = who_, .wants_progress = may_progress(method)};
   std::string& out = utterance.meta;
   out += ',';
   json::append_quoted(out, meta::kCapabilities);

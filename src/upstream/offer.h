@@ -1,4 +1,5 @@
-// Offer: everything an upstream server has listed, as it was sent. Immutable and shared: a call that runs keeps the one it began with.
+// Offer: everything an upstream server has listed, as it was sent. Immutable and shared: a call that runs
+// keeps the one it began with.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,10 @@ namespace relay::upstream {
 
 struct Offer {
   std::string instructions;
-  json::object server;        // Implementation
+  json::object server;  // Implementation
   json::object capabilities;
-  protocol::Listing<protocol::Tool> tools;  // `raw` is set on each; names are the server's own; deny lists are applied
+  protocol::Listing<protocol::Tool>
+      tools;  // `raw` is set on each; names are the server's own; deny lists are applied
   protocol::Listing<protocol::Resource> resources;
   protocol::Listing<protocol::ResourceTemplate> templates;
   protocol::Listing<protocol::Prompt> prompts;

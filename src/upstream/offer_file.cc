@@ -14,8 +14,11 @@ using protocol::JsonText;
 constexpr std::size_t kFileBytes = 8 * limits::kMiB;
 
 template <class T>
-void write_items(protocol::ObjectWriter& writer, std::string_view member, const protocol::Listing<T>& listing) {
-  writer.array(member, *listing.items, [](std::string& out, const T& item) { out += item.raw ? item.raw->text() : std::string_view("null"); });
+void write_items(protocol::ObjectWriter& writer, std::string_view member,
+                 const protocol::Listing<T>& listing) {
+  writer.array(member, *listing.items, [](std::string& out, const T& item) {
+    out += item.raw ? item.raw->text() : std::string_view("null");
+  });
 }
 
 std::vector<JsonText> items_of(std::string_view text, std::string_view member) {
@@ -62,11 +65,14 @@ std::optional<Offer> read_offer(std::string_view text, const ServerSpec& spec, s
   offer.instructions = json::find_string(*members, "instructions").value_or("");
   offer.server = object_of(*members, "server");
   offer.capabilities = object_of(*members, "capabilities");
-  // What was odd about the lists was said when they came; what is odd about the file is nobody's concern but ours.
+  // What was odd about the lists was said when they came; what is odd about the file is nobody's concern but
+  // ours.
   std::vector<std::string> ignored;
   offer.tools.items = read_tools(items_of(text, "tools"), spec, HeaderParams::ignore, ignored);
-  offer.resources.items = read_items<protocol::Resource>(items_of(text, "resources"), ignored, parse_resource);
-  offer.templates.items = read_items<protocol::ResourceTemplate>(items_of(text, "resourceTemplates"), ignored, parse_template);
+  offer.resources.items =
+      read_items<protocol::Resource>(items_of(text, "resources"), ignored, parse_resource);
+  offer.templates.items =
+      read_items<protocol::ResourceTemplate>(items_of(text, "resourceTemplates"), ignored, parse_template);
   offer.prompts.items = read_items<protocol::Prompt>(items_of(text, "prompts"), ignored, parse_prompt);
   return offer;
 }

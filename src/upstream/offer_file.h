@@ -1,7 +1,9 @@
-// OfferFile: what a server offered when it last ran, kept on disk, so that the next relay can say it without starting the server.
+// OfferFile: what a server offered when it last ran, kept on disk, so that the next relay can say it without
+// starting the server.
 //
-// The file is ours, but it is read like what a server sends: every item through the same reader, under the same limits, filtered by what the
-// configuration admits today. One that is damaged, too large or of another spec counts as none. Loop thread only.
+// The file is ours, but it is read like what a server sends: every item through the same reader, under the
+// same limits, filtered by what the configuration admits today. One that is damaged, too large or of another
+// spec counts as none. Loop thread only.
 #pragma once
 
 #include <filesystem>

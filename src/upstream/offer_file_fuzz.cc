@@ -1,4 +1,5 @@
-// Whatever stands in the file of a remembered offer: reading it ends, and what comes out is written and read back as the same.
+// Whatever stands in the file of a remembered offer: reading it ends, and what comes out is written and read
+// back as the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

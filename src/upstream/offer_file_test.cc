@@ -65,7 +65,8 @@ TEST_F(OfferFileTest, TheNextRelayKnowsWhatTheServerOffersWithoutStartingIt) {
   see_and_restart();
   const Offer offer = at_hand();
   EXPECT_THAT(tool_names(offer), ElementsAre("one", "two"));
-  EXPECT_EQ(offer.tools.items->front().raw->text(), R"({"name":"one","inputSchema":{"type":"object","x":1.0}})");
+  EXPECT_EQ(offer.tools.items->front().raw->text(),
+            R"({"name":"one","inputSchema":{"type":"object","x":1.0}})");
   EXPECT_TRUE(offer.capabilities.contains("tools"));
   ASSERT_TRUE(upstream().known_offer());
   EXPECT_EQ(server.starts, 0);
@@ -129,7 +130,8 @@ TEST_F(OfferFileTest, WhatIsDamagedCountsAsNone) {
 TEST_F(OfferFileTest, WhatTheConfigurationDeniesIsNotReadBack) {
   Offer offer;
   std::vector<std::string> oddities;
-  const std::vector<JsonText> texts{JsonText::trusted(R"({"name":"good"})"), JsonText::trusted(R"({"name":"evil"})")};
+  const std::vector<JsonText> texts{JsonText::trusted(R"({"name":"good"})"),
+                                    JsonText::trusted(R"({"name":"evil"})")};
   offer.tools.items = read_tools(texts, spec, HeaderParams::ignore, oddities);
   const std::string text = write_offer(offer, "f");
   spec.deny = {"ev*"};
@@ -138,7 +140,9 @@ TEST_F(OfferFileTest, WhatTheConfigurationDeniesIsNotReadBack) {
 }
 
 TEST_F(OfferFileTest, ItemsThatAreNoneAreLeftOut) {
-  const auto offer = read_offer(R"({"fingerprint":"f","tools":[1,null,{"name":""},{"name":"a"},{"name":"a"}],"prompts":{"name":"p"},"resources":[{"uri":"x:"}],"server":[]})", spec, "f");
+  const auto offer = read_offer(
+      R"({"fingerprint":"f","tools":[1,null,{"name":""},{"name":"a"},{"name":"a"}],"prompts":{"name":"p"},"resources":[{"uri":"x:"}],"server":[]})",
+      spec, "f");
   ASSERT_TRUE(offer);
   EXPECT_THAT(tool_names(*offer), ElementsAre("a"));
   EXPECT_TRUE(offer->prompts.items->empty());

@@ -23,10 +23,12 @@ std::string text_of(const json::object& object, std::string_view key) {
 Result<json::object> parse_item(const JsonText& text, std::string_view what, std::string_view key) {
   if (text.text().size() > limits::kUpstreamToolBytes)
     return fail(too_large(fmt::format("{} {} is described with {} bytes, more than {}; it is left out", what,
-                                      utf8_prefix(text.text(), kShownBytes), text.text().size(), limits::kUpstreamToolBytes)));
+                                      utf8_prefix(text.text(), kShownBytes), text.text().size(),
+                                      limits::kUpstreamToolBytes)));
   RELAY_TRY(json::value value, json::parse(text.text()));
   if (!value.is_object() || text_of(value.get_object(), key).empty())
-    return fail(invalid(fmt::format("a {} without a {} is left out: {}", what, key, utf8_prefix(text.text(), kShownBytes))));
+    return fail(invalid(
+        fmt::format("a {} without a {} is left out: {}", what, key, utf8_prefix(text.text(), kShownBytes))));
   return std::move(value.get_object());
 }
 
@@ -130,7 +132,8 @@ bool is_admitted(const ServerSpec& spec, std::string_view tool) {
 
 Result<void> check_header_params(const protocol::Tool& tool) {
   const auto params = protocol::parse_header_params(tool.input_schema.value());
-  if (!params) return fail(invalid(fmt::format("tool {} is left out: {}", tool.name, params.error().message)));
+  if (!params)
+    return fail(invalid(fmt::format("tool {} is left out: {}", tool.name, params.error().message)));
   return {};
 }
 
@@ -143,16 +146,19 @@ void append_items(std::vector<JsonText>& items, std::string_view object, std::st
   }
 }
 
-std::shared_ptr<const std::vector<protocol::Tool>> read_tools(const std::vector<JsonText>& texts, const ServerSpec& spec, HeaderParams params,
+std::shared_ptr<const std::vector<protocol::Tool>> read_tools(const std::vector<JsonText>& texts,
+                                                              const ServerSpec& spec, HeaderParams params,
                                                               std::vector<std::string>& oddities) {
   std::set<std::string> names;
-  return read_items<protocol::Tool>(texts, oddities, [&](const JsonText& text) -> Result<std::optional<protocol::Tool>> {
-    RELAY_TRY(protocol::Tool tool, parse_tool(text));
-    if (!is_admitted(spec, tool.name)) return std::optional<protocol::Tool>();
-    if (params == HeaderParams::check) RELAY_CHECK(check_header_params(tool));
-    if (!names.insert(tool.name).second) return fail(invalid(fmt::format("tool {} is listed twice; the first one counts", tool.name)));
-    return tool;
-  });
+  return read_items<protocol::Tool>(
+      texts, oddities, [&](const JsonText& text) -> Result<std::optional<protocol::Tool>> {
+        RELAY_TRY(protocol::Tool tool, parse_tool(text));
+        if (!is_admitted(spec, tool.name)) return std::optional<protocol::Tool>();
+        if (params == HeaderParams::check) RELAY_CHECK(check_header_params(tool));
+        if (!names.insert(tool.name).second)
+          return fail(invalid(fmt::format("tool {} is listed twice; the first one counts", tool.name)));
+        return tool;
+      });
 }
 
 }  // namespace relay::upstream

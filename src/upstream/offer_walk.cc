@@ -48,12 +48,14 @@ io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
   std::set<std::string> seen;
   std::optional<std::string> cursor;
   SilentExchange nobody;
-  for (std::size_t page = 0; page < limits::kUpstreamPages && pages.items.size() < limits::kUpstreamItems; ++page) {
+  for (std::size_t page = 0; page < limits::kUpstreamPages && pages.items.size() < limits::kUpstreamItems;
+       ++page) {
     Outgoing ask{.method = method, .params = params_of(cursor)};
     ask.timeout = walk.spec.call_timeout;
     RELAY_CO_TRY(const Answer answer, co_await walk.peer.request(std::move(ask), nobody));
     if (!answer) {
-      walk.oddities.push_back(fmt::format("{}: {} (code {})", method, answer.error().message, answer.error().code));
+      walk.oddities.push_back(
+          fmt::format("{}: {} (code {})", method, answer.error().message, answer.error().code));
       pages.is_whole = answer.error().code == protocol::code::kMethodNotFound;
       co_return pages;
     }
@@ -72,7 +74,8 @@ io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
       co_return pages;
     }
   }
-  walk.oddities.push_back(fmt::format("{}: more than {} pages or {} items; the rest is left out", method, limits::kUpstreamPages, limits::kUpstreamItems));
+  walk.oddities.push_back(fmt::format("{}: more than {} pages or {} items; the rest is left out", method,
+                                      limits::kUpstreamPages, limits::kUpstreamItems));
   co_return pages;
 }
 
@@ -84,7 +87,8 @@ protocol::Listing<T> make_listing(const Pages& pages, std::shared_ptr<const std:
   return listing;
 }
 
-// Over HTTP a modern client repeats some arguments as headers, and must not use a tool whose schema asks for impossible ones.
+// Over HTTP a modern client repeats some arguments as headers, and must not use a tool whose schema asks for
+// impossible ones.
 bool needs_header_check(const Walk& walk) {
   return walk.spec.transport != Transport::stdio && walk.peer.info().era() == protocol::Era::modern;
 }
@@ -114,9 +118,11 @@ io::Task<Shelf> walk_tools(Walk walk, Offer& offer) {
 
 io::Task<Shelf> walk_resources(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "resources/list", "resources"));
-  offer.resources = make_listing(pages, read_items<protocol::Resource>(pages.items, walk.oddities, parse_resource));
+  offer.resources =
+      make_listing(pages, read_items<protocol::Resource>(pages.items, walk.oddities, parse_resource));
   RELAY_CO_TRY(Pages templates, co_await walk_pages(walk, "resources/templates/list", "resourceTemplates"));
-  offer.templates = make_listing(templates, read_items<protocol::ResourceTemplate>(templates.items, walk.oddities, parse_template));
+  offer.templates = make_listing(
+      templates, read_items<protocol::ResourceTemplate>(templates.items, walk.oddities, parse_template));
   if (pages.ttl) templates.ttl = std::min(templates.ttl.value_or(*pages.ttl), *pages.ttl);
   templates.is_whole = templates.is_whole && pages.is_whole;
   co_return make_shelf(walk.peer.info(), ListKind::resources, templates);
@@ -170,7 +176,8 @@ io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<List
   // What was odd about the other lists is still so.
   if (kinds.size() == 3) offer.oddities.clear();
   for (std::string& oddity : oddities)
-    if (offer.oddities.size() < kOdditiesMax && std::ranges::find(offer.oddities, oddity) == offer.oddities.end())
+    if (offer.oddities.size() < kOdditiesMax &&
+        std::ranges::find(offer.oddities, oddity) == offer.oddities.end())
       offer.oddities.push_back(std::move(oddity));
   co_return walked;
 }

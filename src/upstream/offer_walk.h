@@ -1,4 +1,5 @@
-// Walking a server's lists: all pages, each item kept as the bytes it came in, with guards against servers that never end.
+// Walking a server's lists: all pages, each item kept as the bytes it came in, with guards against servers
+// that never end.
 #pragma once
 
 #include <chrono>
@@ -14,9 +15,9 @@ namespace relay::upstream {
 
 /// How long a list may be kept, by what its server said.
 struct Shelf {
-  bool announces_changes = false;               // listChanged: kept until the server says so
+  bool announces_changes = false;                // listChanged: kept until the server says so
   std::optional<std::chrono::milliseconds> ttl;  // modern servers; the shortest of all pages
-  bool is_whole = true;                         // false: the server answered with an error; worth asking again soon
+  bool is_whole = true;  // false: the server answered with an error; worth asking again soon
 };
 
 struct Walked {
@@ -24,8 +25,8 @@ struct Walked {
   Shelf shelves[3];  // by ListKind
 };
 
-/// Asks for the lists in `kinds` and takes the others from `before`. Fails only when the connection does; a server that refuses to
-/// list something has an empty list and an oddity.
+/// Asks for the lists in `kinds` and takes the others from `before`. Fails only when the connection does; a
+/// server that refuses to list something has an empty list and an oddity.
 io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<ListKind> kinds, Walked before);
 
 }  // namespace relay::upstream

@@ -1,11 +1,12 @@
 // Peer: an open connection to an MCP server, in whichever era it speaks, over whichever transport.
 //
-// The client half of MCP. Above it nobody knows the era: a legacy server that sends a request in mid-call and a modern one
-// that answers `input_required` both become Exchange::ask; tasks of both generations are polled to their end here;
-// progress tokens, ids, sessions, headers and resumption are this class's own business. Results come as the bytes the server sent.
+// The client half of MCP. Above it nobody knows the era: a legacy server that sends a request in mid-call and
+// a modern one that answers `input_required` both become Exchange::ask; tasks of both generations are polled
+// to their end here; progress tokens, ids, sessions, headers and resumption are this class's own business.
+// Results come as the bytes the server sent.
 //
-// Cancelling the coroutine of request() tells the server: a notification on stdio and legacy HTTP, a closed stream on
-// modern HTTP, tasks/cancel for a task. Many requests may be open at once. Loop thread only.
+// Cancelling the coroutine of request() tells the server: a notification on stdio and legacy HTTP, a closed
+// stream on modern HTTP, tasks/cancel for a task. Many requests may be open at once. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -59,18 +60,20 @@ struct PeerInfo {
 
 /// A request to pass on.
 struct Outgoing {
-  std::string method;            // "tools/call"
-  std::string params;            // the JSON text of an object without _meta: {"name":...,"arguments":...}
-  json::object meta;             // what of _meta is passed on: traceparent, tracestate, baggage
-  std::chrono::milliseconds timeout = limits::kUpstreamCall;  // without progress; with progress up to limits::kUpstreamCallMax
+  std::string method;  // "tools/call"
+  std::string params;  // the JSON text of an object without _meta: {"name":...,"arguments":...}
+  json::object meta;   // what of _meta is passed on: traceparent, tracestate, baggage
+  std::chrono::milliseconds timeout =
+      limits::kUpstreamCall;  // without progress; with progress up to limits::kUpstreamCallMax
   /// For modern HTTP: the input schema of the tool, whose x-mcp-header parameters are repeated as headers.
   std::optional<protocol::JsonText> input_schema;
   /// tools/call on a tool that demands a task (2025-11-25 execution.taskSupport "required").
   bool as_task = false;
 };
 
-/// The `result` member byte for byte (of the complete answer: never input_required, never a task), or the server's own error.
-/// Failures of the connection, time-outs and refusals to answer its questions are Errors of the Task.
+/// The `result` member byte for byte (of the complete answer: never input_required, never a task), or the
+/// server's own error. Failures of the connection, time-outs and refusals to answer its questions are Errors
+/// of the Task.
 using Answer = std::expected<protocol::JsonText, protocol::RpcError>;
 
 class Peer {
@@ -81,7 +84,8 @@ class Peer {
   [[nodiscard]] virtual bool is_open() const = 0;
   /// `exchange` must live until this completes or is destroyed.
   virtual io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) = 0;
-  /// The whole set of resources to watch, instead of the one before. Legacy: (un)subscribe; modern: a new listen stream.
+  /// The whole set of resources to watch, instead of the one before. Legacy: (un)subscribe; modern: a new
+  /// listen stream.
   virtual io::Task<void> watch(std::set<std::string, std::less<>> uris) = 0;
   /// Legacy servers only; without effect elsewhere.
   virtual io::Task<void> set_log_level(protocol::LogLevel level) = 0;
@@ -98,20 +102,23 @@ struct PeerOptions {
   std::chrono::milliseconds probe_timeout = limits::kUpstreamProbe;
 };
 
-/// Over the pipes of a child, which must outlive the peer; stdin and stdout belong to the peer from here on, stderr does not.
-/// A probe that the server does not survive fails with a message that says so: start it again with EraChoice::legacy.
-io::Task<std::unique_ptr<Peer>> connect_stdio(io::Executor executor, io::Child& child, PeerOptions options, PeerObserver& observer);
+/// Over the pipes of a child, which must outlive the peer; stdin and stdout belong to the peer from here on,
+/// stderr does not. A probe that the server does not survive fails with a message that says so: start it
+/// again with EraChoice::legacy.
+io::Task<std::unique_ptr<Peer>> connect_stdio(io::Executor executor, io::Child& child, PeerOptions options,
+                                              PeerObserver& observer);
 
 struct HttpTarget {
   std::string endpoint;
   std::map<std::string, std::string> headers;  // resolved; sent with every request to the endpoint's origin
-  bool old_sse = false;  // transport "sse": HTTP+SSE of 2024-11-05 at once
-  /// Where OAuth will hook in: asked after a 401 with the WWW-Authenticate value; gives new headers, or an Error for the caller.
+  bool old_sse = false;                        // transport "sse": HTTP+SSE of 2024-11-05 at once
+  /// Where OAuth will hook in: asked after a 401 with the WWW-Authenticate value; gives new headers, or an
+  /// Error for the caller.
   std::function<io::Task<std::map<std::string, std::string>>(std::string challenge)> on_unauthorized;
 };
 
 /// Streamable HTTP in both eras; falls back to HTTP+SSE as the specification says.
-io::Task<std::unique_ptr<Peer>> connect_http(io::Executor executor, net::HttpClient& http, HttpTarget target, PeerOptions options,
-                                             PeerObserver& observer);
+io::Task<std::unique_ptr<Peer>> connect_http(io::Executor executor, net::HttpClient& http, HttpTarget target,
+                                             PeerOptions options, PeerObserver& observer);
 
 }  // namespace relay::upstream

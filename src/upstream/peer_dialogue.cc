@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <fmt/format.h>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "upstream/peer_params.h"
 #include "upstream/peer_questions.h"
@@ -11,10 +11,12 @@
 namespace relay::upstream {
 namespace {
 
-// A server writes what it asks at once line by line, and may be held up between two lines: a round is whole when it was silent for a moment.
+// A server writes what it asks at once line by line, and may be held up between two lines: a round is whole
+// when it was silent for a moment.
 constexpr auto kRoundPause = std::chrono::milliseconds(50);
 constexpr auto kRoundLimit = std::chrono::milliseconds(500);
-constexpr std::size_t kUnawaited = 64;  // answers that nobody waits for, remembered so that they are no surprise
+constexpr std::size_t kUnawaited =
+    64;  // answers that nobody waits for, remembered so that they are no surprise
 
 using Clock = std::chrono::steady_clock;
 
@@ -67,7 +69,8 @@ Dialogue::Time Dialogue::OpenRequest::due() const {
   return !askings.empty() ? last : std::min(last, later(heard, patience.silence));
 }
 
-std::shared_ptr<Dialogue> Dialogue::make(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer) {
+std::shared_ptr<Dialogue> Dialogue::make(io::Executor executor, std::shared_ptr<Wire> wire,
+                                         PeerObserver& observer) {
   auto dialogue = std::make_shared<Dialogue>(std::move(executor), std::move(wire), observer);
   dialogue->wire_->listen(dialogue);
   return dialogue;
@@ -77,7 +80,8 @@ Dialogue::Dialogue(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserv
     : executor_(std::move(executor)), wire_(std::move(wire)), observer_(&observer), timer_(executor_) {}
 
 WireRequest Dialogue::spell(Utterance utterance, RequestId id) {
-  WireRequest request{.id = id, .method = std::string(utterance.method), .text = {}, .headers = std::move(utterance.headers)};
+  WireRequest request{
+      .id = id, .method = std::string(utterance.method), .text = {}, .headers = std::move(utterance.headers)};
   const std::string_view members = members_of(utterance.params);
   std::string& out = request.text;
   out.reserve(members.size() + utterance.meta.size() + request.method.size() + 128);
@@ -104,7 +108,8 @@ io::Task<protocol::Response> Dialogue::roundtrip(Utterance utterance, Exchange& 
   co_return co_await converse(std::move(utterance), open);
 }
 
-io::Task<protocol::Response> Dialogue::listen(Utterance utterance, std::function<void(const json::object&)> acknowledged) {
+io::Task<protocol::Response> Dialogue::listen(Utterance utterance,
+                                              std::function<void(const json::object&)> acknowledged) {
   const auto keep = shared_from_this();
   SilentExchange nobody;
   OpenRequest open(*this, std::string(utterance.method), nobody, Patience{.silence = {}, .total = {}});
@@ -129,7 +134,8 @@ io::Task<protocol::Response> Dialogue::converse(Utterance utterance, OpenRequest
   co_return *std::move(open.outcome);
 }
 
-// A modern client is asked in rounds: what the server asks at once belongs into one. Others are asked for each thing by itself.
+// A modern client is asked in rounds: what the server asks at once belongs into one. Others are asked for
+// each thing by itself.
 Dialogue::Asking::Asking(OpenRequest& open) : request(open), interrupted(open.dialogue.executor_) {
   const std::size_t count = open.exchange.asks_in_rounds() ? open.questions.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -152,7 +158,8 @@ Dialogue::Asking::~Asking() {
   --request.dialogue.askings_;
 }
 
-// Asks, and meanwhile sees to what else is asked: until the request is answered or what is asked `beside` is over.
+// Asks, and meanwhile sees to what else is asked: until the request is answered or what is asked `beside` is
+// over.
 io::Task<void> Dialogue::tend_questions(OpenRequest& open, const Asking* beside) {
   using namespace io::asio::experimental::awaitable_operators;
   const auto is_done = [&] { return open.outcome || (beside && beside->is_over); };
@@ -204,7 +211,8 @@ io::Task<void> Dialogue::let_round_fill(const OpenRequest& open) {
 io::Task<void> Dialogue::let_others_be_answered(const Asking& asking) {
   const OpenRequest& open = asking.request;
   const auto is_other = [&](const Asking* one) { return one != &asking && !one->ids.empty(); };
-  while (!open.outcome && std::ranges::any_of(open.askings, is_other)) RELAY_CO_CHECK(co_await io::sleep_for(kRoundPause));
+  while (!open.outcome && std::ranges::any_of(open.askings, is_other))
+    RELAY_CO_CHECK(co_await io::sleep_for(kRoundPause));
   co_return Result<void>{};
 }
 
@@ -227,15 +235,16 @@ io::Task<void> Dialogue::interruption(Asking& asking) {
   co_return Result<void>{};
 }
 
-// A request that was answered asks nothing any more. But where it was a guess that the question is its own, another open request of the same client may be
-// the one that waits for the answer.
+// A request that was answered asks nothing any more. But where it was a guess that the question is its own,
+// another open request of the same client may be the one that waits for the answer.
 bool Dialogue::matters(const Asking& asking) const {
   if (std::ranges::none_of(asking.ids, [](const auto& id) { return id.has_value(); })) return false;
   const OpenRequest& asked = asking.request;
   if (!asked.outcome) return true;
   const auto could_be_its = [&](const auto& entry) {
     const OpenRequest& other = *entry.second;
-    return !other.outcome && other.exchange.session() == asked.exchange.session() && other.exchange.principal() == asked.exchange.principal();
+    return !other.outcome && other.exchange.session() == asked.exchange.session() &&
+           other.exchange.principal() == asked.exchange.principal();
   };
   return asking.is_guess && !why_closed_ && std::ranges::any_of(open_, could_be_its);
 }
@@ -267,7 +276,8 @@ void Dialogue::cancel_on_wire(const OpenRequest& open) {
   if (why_closed_) return;
   wire_->abandon(open.id);
   if (is_handshake(open.method) || wire_->cancelling() != Cancelling::by_notification) return;
-  tell("notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"nobody waits for the answer any more"}})", open.id));
+  tell("notifications/cancelled",
+       fmt::format(R"({{"requestId":{},"reason":"nobody waits for the answer any more"}})", open.id));
 }
 
 void Dialogue::fail_request(RequestId id, Error error) {
@@ -308,7 +318,8 @@ Dialogue::OpenRequest* Dialogue::find(RequestId id) {
   return at == open_.end() ? nullptr : at->second;
 }
 
-// One timer for all requests: it is only moved when a request is due before it fires, which hardly ever happens.
+// One timer for all requests: it is only moved when a request is due before it fires, which hardly ever
+// happens.
 void Dialogue::watch(const OpenRequest& open) {
   const Time due = open.due();
   if (due >= timer_due_) return;
@@ -325,8 +336,9 @@ void Dialogue::check_deadlines() {
   const Time now = Clock::now();
   for (const auto& [id, open] : open_) {
     if (open->due() <= now)
-      open->finish(fail(timed_out(fmt::format("no answer to {} within {} ms", open->method,
-                                              std::chrono::duration_cast<std::chrono::milliseconds>(now - open->heard).count()))));
+      open->finish(fail(timed_out(
+          fmt::format("no answer to {} within {} ms", open->method,
+                      std::chrono::duration_cast<std::chrono::milliseconds>(now - open->heard).count()))));
     else
       watch(*open);
   }

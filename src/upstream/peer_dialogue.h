@@ -1,12 +1,12 @@
 // Dialogue: requests and answers over one wire, in either era.
 //
-// It numbers our requests, waits for their answers, hands progress, logs and questions of the server to the exchange they belong
-// to, and watches the deadlines with one timer for all. What is said (handshake, envelopes, rounds) is the business of LegacyPeer
-// and ModernPeer above it.
+// It numbers our requests, waits for their answers, hands progress, logs and questions of the server to the
+// exchange they belong to, and watches the deadlines with one timer for all. What is said (handshake,
+// envelopes, rounds) is the business of LegacyPeer and ModernPeer above it.
 //
-// A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is closed and, if it was not
-// answered, the server is told. Questions are asked inside the same frame, so an Exchange is never used after its request; those that are open at the
-// same time overlap.
+// A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is
+// closed and, if it was not answered, the server is told. Questions are asked inside the same frame, so an
+// Exchange is never used after its request; those that are open at the same time overlap.
 #pragma once
 
 #include <chrono>
@@ -47,13 +47,16 @@ struct Utterance {
 
 class Dialogue final : public WireListener, public std::enable_shared_from_this<Dialogue> {
  public:
-  static std::shared_ptr<Dialogue> make(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer);
+  static std::shared_ptr<Dialogue> make(io::Executor executor, std::shared_ptr<Wire> wire,
+                                        PeerObserver& observer);
   Dialogue(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer);
 
   /// One request, one answer: a result or the server's own error.
   io::Task<protocol::Response> roundtrip(Utterance utterance, Exchange& exchange, Patience patience);
-  /// The same for subscriptions/listen: answered when the stream ends; `acknowledged` is called when it begins.
-  io::Task<protocol::Response> listen(Utterance utterance, std::function<void(const json::object&)> acknowledged);
+  /// The same for subscriptions/listen: answered when the stream ends; `acknowledged` is called when it
+  /// begins.
+  io::Task<protocol::Response> listen(Utterance utterance,
+                                      std::function<void(const json::object&)> acknowledged);
   /// Without an answer, and without waiting: notifications.
   void tell(std::string_view method, std::string_view params);
   /// A request whose answer nobody waits for: tasks/cancel.
@@ -79,7 +82,8 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     protocol::Id id;
     Question question;
     bool is_guess = true;  // whose it is: it came on no request's own stream
-    std::optional<protocol::RpcError> refusal = {};  // it cannot be asked, and the server learns so together with the answers of its round
+    std::optional<protocol::RpcError> refusal =
+        {};  // it cannot be asked, and the server learns so together with the answers of its round
   };
   struct Asking;
   struct OpenRequest {
@@ -98,7 +102,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     Patience patience;
     Time began, heard;
     std::optional<Result<protocol::Response>> outcome;
-    bool on_wire = false;     // sent, and neither answered nor given up by the wire
+    bool on_wire = false;  // sent, and neither answered nor given up by the wire
     std::optional<double> progress;
     std::deque<ServerQuestion> questions;  // that nobody was asked yet
     std::vector<Asking*> askings;          // what our side works on
@@ -138,7 +142,8 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
 
   void take_message(protocol::Message message, std::optional<RequestId> stream_of);
   void take_answer(protocol::Response response, std::optional<RequestId> stream_of);
-  void take_malformed(const std::string& text, std::optional<RequestId> stream_of, const protocol::Refusal& refusal);
+  void take_malformed(const std::string& text, std::optional<RequestId> stream_of,
+                      const protocol::Refusal& refusal);
   void take_request(protocol::Request request, std::optional<RequestId> stream_of);
   void take_notification(const protocol::Notification& notification, std::optional<RequestId> stream_of);
   void take_progress(const json::object& params);
@@ -150,7 +155,8 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   void put_to_another(std::deque<ServerQuestion> questions);
 
   OpenRequest* find(RequestId id);
-  /// Whose exchange something without an address belongs to; null when there is nobody or more than one session.
+  /// Whose exchange something without an address belongs to; null when there is nobody or more than one
+  /// session.
   OpenRequest* find_addressee(std::optional<RequestId> stream_of);
   [[nodiscard]] protocol::RpcError why_nobody() const;
 

@@ -24,8 +24,12 @@ class RecordingExchange final : public Exchange {
   [[nodiscard]] std::string_view session() const override { return session_; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return capabilities; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return level; }
-  void progress(double value, std::optional<double>, std::string_view) override { progressed.push_back(value); }
-  void log(protocol::LogLevel, std::string_view, json::value data) override { logged.push_back(json::write(data)); }
+  void progress(double value, std::optional<double>, std::string_view) override {
+    progressed.push_back(value);
+  }
+  void log(protocol::LogLevel, std::string_view, json::value data) override {
+    logged.push_back(json::write(data));
+  }
   [[nodiscard]] bool asks_in_rounds() const override { return in_rounds; }
   io::Task<std::vector<protocol::JsonText>> ask(std::vector<Question> questions) override {
     ++rounds;
@@ -63,7 +67,9 @@ class RecordingObserver final : public PeerObserver {
  public:
   void list_changed(ListKind list) override { changed.push_back(list); }
   void resource_updated(std::string_view uri) override { updated.emplace_back(uri); }
-  void log(protocol::LogLevel, std::string_view, json::value data) override { logged.push_back(json::write(data)); }
+  void log(protocol::LogLevel, std::string_view, json::value data) override {
+    logged.push_back(json::write(data));
+  }
   void oddity(std::string_view text) override { oddities.emplace_back(text); }
   void closed(const Error& why) override { closings.push_back(why.message); }
 

@@ -7,7 +7,8 @@
 
 namespace relay::upstream {
 
-/// Ends the dialogue when it is destroyed before the handshake succeeded, so that no coroutine holds on to the wire.
+/// Ends the dialogue when it is destroyed before the handshake succeeded, so that no coroutine holds on to
+/// the wire.
 class Handshake {
  public:
   explicit Handshake(std::shared_ptr<Dialogue> dialogue) : dialogue_(std::move(dialogue)) {}

@@ -53,8 +53,10 @@ void Dialogue::take(std::string text, std::optional<RequestId> stream_of) {
   }
 }
 
-// An answer that cannot be read is an answer all the same, if we can see to what: better a clear error than a time-out.
-void Dialogue::take_malformed(const std::string& text, std::optional<RequestId> stream_of, const protocol::Refusal& refusal) {
+// An answer that cannot be read is an answer all the same, if we can see to what: better a clear error than a
+// time-out.
+void Dialogue::take_malformed(const std::string& text, std::optional<RequestId> stream_of,
+                              const protocol::Refusal& refusal) {
   oddity(fmt::format("not a message ({}): {}", refusal.error.message, shown(text)));
   std::optional<RequestId> id = stream_of;
   if (const auto parsed = json::parse_object(text); parsed && !parsed->contains("method"))
@@ -65,8 +67,10 @@ void Dialogue::take_malformed(const std::string& text, std::optional<RequestId> 
 }
 
 void Dialogue::take_message(protocol::Message message, std::optional<RequestId> stream_of) {
-  if (auto* response = std::get_if<protocol::Response>(&message)) return take_answer(std::move(*response), stream_of);
-  if (auto* request = std::get_if<protocol::Request>(&message)) return take_request(std::move(*request), stream_of);
+  if (auto* response = std::get_if<protocol::Response>(&message))
+    return take_answer(std::move(*response), stream_of);
+  if (auto* request = std::get_if<protocol::Request>(&message))
+    return take_request(std::move(*request), stream_of);
   take_notification(std::get<protocol::Notification>(message), stream_of);
 }
 
@@ -85,24 +89,33 @@ void Dialogue::take_answer(protocol::Response response, std::optional<RequestId>
 
 void Dialogue::take_request(protocol::Request request, std::optional<RequestId> stream_of) {
   if (request.method == "ping") return send_later(protocol::write_result(request.id, "{}"));
-  const auto refuse = [&](const protocol::RpcError& error) { send_later(protocol::write_error(request.id, error)); };
+  const auto refuse = [&](const protocol::RpcError& error) {
+    send_later(protocol::write_error(request.id, error));
+  };
   if (!is_question(request.method))
     return refuse({protocol::code::kMethodNotFound, "no such method: " + request.method, {}});
   OpenRequest* open = find_addressee(stream_of);
-  // Servers ask for the roots as soon as they are connected, when no client has asked for anything: there are none then, which is no error.
+  // Servers ask for the roots as soon as they are connected, when no client has asked for anything: there are
+  // none then, which is no error.
   const auto is_a_clients = [](const auto& entry) { return !entry.second->exchange.session().empty(); };
   const bool nobody = open ? open->exchange.session().empty() : std::ranges::none_of(open_, is_a_clients);
-  if (nobody && request.method == "roots/list") return send_later(protocol::write_result(request.id, R"({"roots":[]})"));
+  if (nobody && request.method == "roots/list")
+    return send_later(protocol::write_result(request.id, R"({"roots":[]})"));
   if (!open) return refuse(why_nobody());
-  Question question{.key = {}, .method = request.method, .params = protocol::JsonText::trusted(std::string(request.params_text()))};
+  Question question{.key = {},
+                    .method = request.method,
+                    .params = protocol::JsonText::trusted(std::string(request.params_text()))};
   put_question(*open, {std::move(request.id), std::move(question), !stream_of.has_value()});
 }
 
 void Dialogue::put_question(OpenRequest& open, ServerQuestion asked) {
-  const auto refuse = [&](const protocol::RpcError& error) { send_later(protocol::write_error(asked.id, error)); };
+  const auto refuse = [&](const protocol::RpcError& error) {
+    send_later(protocol::write_error(asked.id, error));
+  };
   if (open.questions.size() + open.askings.size() >= limits::kUpstreamQuestions)
     return refuse(protocol::to_rpc_error(busy("too many questions are open already")));
-  // A server that hears of a refusal may give up at once, and what it asked beside it would be lost: a round is answered as a whole.
+  // A server that hears of a refusal may give up at once, and what it asked beside it would be lost: a round
+  // is answered as a whole.
   asked.refusal = find_refusal(asked.question, open.exchange.client());
   if (asked.refusal) open.exchange.cannot_answer(asked.question);
   if (asked.refusal && !open.exchange.asks_in_rounds()) return refuse(*asked.refusal);
@@ -113,18 +126,20 @@ void Dialogue::put_question(OpenRequest& open, ServerQuestion asked) {
 void Dialogue::put_to_another(std::deque<ServerQuestion> questions) {
   if (why_closed_) return;
   for (ServerQuestion& asked : questions)
-    if (OpenRequest* other = asked.is_guess ? find_addressee(std::nullopt) : nullptr) put_question(*other, std::move(asked));
+    if (OpenRequest* other = asked.is_guess ? find_addressee(std::nullopt) : nullptr)
+      put_question(*other, std::move(asked));
 }
 
 protocol::RpcError Dialogue::why_nobody() const {
-  const char* why = open_.empty() ? "no request is open that this could belong to"
-                                  : "requests of several clients are open, and nothing says which one this belongs to";
+  const char* why = open_.empty()
+                        ? "no request is open that this could belong to"
+                        : "requests of several clients are open, and nothing says which one this belongs to";
   return {protocol::code::kInvalidRequest, why, {}};
 }
 
-// Nothing on the wire says which request a question belongs to, unless it came on that request's own stream. A request that waits for
-// an answer already is passed over: a call of a stateless client may wait for a long time. Requests of ours that no client stands behind
-// (lists, probes) do not count while there are others.
+// Nothing on the wire says which request a question belongs to, unless it came on that request's own stream.
+// A request that waits for an answer already is passed over: a call of a stateless client may wait for a long
+// time. Requests of ours that no client stands behind (lists, probes) do not count while there are others.
 Dialogue::OpenRequest* Dialogue::find_addressee(std::optional<RequestId> stream_of) {
   if (stream_of)
     if (OpenRequest* open = find(*stream_of)) return open;
@@ -139,18 +154,22 @@ Dialogue::OpenRequest* Dialogue::find_addressee(std::optional<RequestId> stream_
   }
   if (clients.empty()) return ours;
   const auto differ = [](const std::vector<OpenRequest*>& requests, auto who) {
-    return std::ranges::any_of(requests, [&](const OpenRequest* one) { return (one->exchange.*who)() != (requests.front()->exchange.*who)(); });
+    return std::ranges::any_of(requests, [&](const OpenRequest* one) {
+      return (one->exchange.*who)() != (requests.front()->exchange.*who)();
+    });
   };
   if (differ(clients, &Exchange::principal)) return nullptr;
   const std::vector<OpenRequest*>& candidates = idle.empty() ? clients : idle;
   return differ(candidates, &Exchange::session) ? nullptr : candidates.back();
 }
 
-void Dialogue::take_notification(const protocol::Notification& notification, std::optional<RequestId> stream_of) {
+void Dialogue::take_notification(const protocol::Notification& notification,
+                                 std::optional<RequestId> stream_of) {
   const std::string_view method = notification.method;
   if (method == "notifications/progress") return take_progress(notification.params);
   if (method == "notifications/message") return take_log(notification.params, stream_of);
-  if (method == "notifications/subscriptions/acknowledged") return take_acknowledgement(notification.params, stream_of);
+  if (method == "notifications/subscriptions/acknowledged")
+    return take_acknowledgement(notification.params, stream_of);
   if (method == "notifications/cancelled") return retract_question(notification.params);
   if (!observer_) return;
   if (method == "notifications/tools/list_changed") return observer_->list_changed(ListKind::tools);
@@ -167,11 +186,13 @@ void Dialogue::take_progress(const json::object& params) {
   if (!open || open->outcome || !value || (open->progress && *value <= *open->progress)) return;
   open->progress = value;
   open->heard = std::chrono::steady_clock::now();
-  open->exchange.progress(*value, json::find_number(params, "total"), json::find_string(params, "message").value_or(""));
+  open->exchange.progress(*value, json::find_number(params, "total"),
+                          json::find_string(params, "message").value_or(""));
 }
 
 void Dialogue::take_log(const json::object& params, std::optional<RequestId> stream_of) {
-  const auto level = protocol::find_log_level(json::find_string(params, "level").value_or("")).value_or(protocol::LogLevel::info);
+  const auto level = protocol::find_log_level(json::find_string(params, "level").value_or(""))
+                         .value_or(protocol::LogLevel::info);
   const std::string_view logger = json::find_string(params, "logger").value_or("");
   const json::value* data = json::find(params, "data");
   json::value copy = data ? *data : json::value();

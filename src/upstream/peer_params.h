@@ -10,7 +10,8 @@
 
 namespace relay::upstream {
 
-/// The object with further members at its end: ({"a":1}, "b":2) gives {"a":1,"b":2}. Precondition: an object's text, or nothing.
+/// The object with further members at its end: ({"a":1}, "b":2) gives {"a":1,"b":2}. Precondition: an
+/// object's text, or nothing.
 std::string with_members(std::string_view object, std::string_view members);
 
 /// The members of an object's text without its braces, trimmed. Precondition: an object's text.
@@ -22,7 +23,8 @@ std::string text_member(std::string_view object, std::string_view key);
 /// True for the methods that take long enough to report progress.
 bool may_progress(std::string_view method);
 
-/// Which request a text answers that cannot be parsed: a guess from how its beginning and its end are spelled.
+/// Which request a text answers that cannot be parsed: a guess from how its beginning and its end are
+/// spelled.
 std::optional<std::int64_t> find_spelled_id(std::string_view head, std::string_view tail);
 
 }  // namespace relay::upstream

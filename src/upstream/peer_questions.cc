@@ -6,10 +6,13 @@ namespace {
 using protocol::RpcError;
 
 RpcError unsupported(std::string_view what) {
-  return {protocol::code::kMethodNotFound, "the client behind this request does not support " + std::string(what), {}};
+  return {protocol::code::kMethodNotFound,
+          "the client behind this request does not support " + std::string(what),
+          {}};
 }
 
-std::optional<RpcError> refuse_elicitation(const Question& question, const protocol::ClientCapabilities& client) {
+std::optional<RpcError> refuse_elicitation(const Question& question,
+                                           const protocol::ClientCapabilities& client) {
   const json::object* params = question.params.value().if_object();
   const auto mode = params ? json::find_string(*params, "mode").value_or("form") : "form";
   if (mode == "url") {
@@ -20,10 +23,12 @@ std::optional<RpcError> refuse_elicitation(const Question& question, const proto
   return std::nullopt;
 }
 
-std::optional<RpcError> refuse_sampling(const Question& question, const protocol::ClientCapabilities& client) {
+std::optional<RpcError> refuse_sampling(const Question& question,
+                                        const protocol::ClientCapabilities& client) {
   if (!client.sampling) return unsupported("sampling");
   const json::object* params = question.params.value().if_object();
-  if (params && params->contains("tools") && !client.sampling_tools) return unsupported("sampling with tools");
+  if (params && params->contains("tools") && !client.sampling_tools)
+    return unsupported("sampling with tools");
   return std::nullopt;
 }
 

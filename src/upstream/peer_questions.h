@@ -14,6 +14,7 @@ namespace relay::upstream {
 bool is_question(std::string_view method);
 
 /// What to answer at once when the other side did not declare that it can answer this; nothing when it did.
-std::optional<protocol::RpcError> find_refusal(const Question& question, const protocol::ClientCapabilities& client);
+std::optional<protocol::RpcError> find_refusal(const Question& question,
+                                               const protocol::ClientCapabilities& client);
 
 }  // namespace relay::upstream

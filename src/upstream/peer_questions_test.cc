@@ -1,6 +1,7 @@
-// What a legacy server asks in mid-call: whose question it is, several at once, and what becomes of those that nobody answers.
-#include <boost/asio/experimental/awaitable_operators.hpp>
+// What a legacy server asks in mid-call: whose question it is, several at once, and what becomes of those
+// that nobody answers.
 #include <gmock/gmock.h>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "upstream/stdio_peer_fixture.h"
 
@@ -39,7 +40,8 @@ send({"id": 1, "method": "sampling/createMessage", "params": {"messages": []}});
 send({"id": 2, "method": "elicitation/create", "params": {"message": "?"}}); b = take()
 send({"id": m["id"], "result": text(a["error"]["message"] + " / " + b["error"]["message"])})
 take())py");
-  EXPECT_EQ(text_of(call(call_tool("t"))), "the client behind this request does not support sampling / the user said no");
+  EXPECT_EQ(text_of(call(call_tool("t"))),
+            "the client behind this request does not support sampling / the user said no");
 }
 
 // A server that hears of the refusal first may give up, and the question beside it would be lost.
@@ -144,11 +146,13 @@ a = take(); b = take()
 send({"id": "third", "method": "roots/list"}); c = take()
 send({"id": m["id"], "result": text(" ".join(sorted([a["id"], b["id"]]) + [c["id"]]))})
 take())py");
-  EXPECT_EQ(text_of(call(call_tool("t"))), "first second third") << "the first is answered only after the second was asked";
+  EXPECT_EQ(text_of(call(call_tool("t"))), "first second third")
+      << "the first is answered only after the second was asked";
 }
 
 TEST_F(StdioPeerTest, a_question_survives_the_call_that_it_was_put_to_by_mistake) {
-  // Two calls of one client ask at once; nothing says which asks what, and the one that is answered first takes nobody's question with it.
+  // Two calls of one client ask at once; nothing says which asks what, and the one that is answered first
+  // takes nobody's question with it.
   io::Event first_is_done(loop_.executor());
   exchange_.on_ask = [&](const Question& question) -> io::Task<void> {
     if (question.method == "roots/list") co_return co_await first_is_done.wait();
@@ -169,11 +173,14 @@ take())py");
   const auto both = [&](Peer& peer, Exchange& exchange) -> io::Task<void> {
     using namespace io::asio::experimental::awaitable_operators;
     const auto release = [](io::Event& event, RecordingObserver& observer) -> io::Task<void> {
-      RELAY_CO_CHECK(co_await eventually([&] { return !observer.oddities.empty(); }));  // the stray answer: everything before it was taken
+      RELAY_CO_CHECK(co_await eventually(
+          [&] { return !observer.oddities.empty(); }));  // the stray answer: everything before it was taken
       event.set();
       co_return Result<void>{};
     };
-    auto [one, two, released] = co_await (peer.request(call_tool("a"), exchange) && peer.request(call_tool("b"), exchange) && release(first_is_done, observer_));
+    auto [one, two, released] =
+        co_await (peer.request(call_tool("a"), exchange) && peer.request(call_tool("b"), exchange) &&
+                  release(first_is_done, observer_));
     EXPECT_EQ(text_of(one), "['late', 'r']");
     EXPECT_EQ(text_of(two), "first");
     co_return Result<void>{};
@@ -215,7 +222,10 @@ take())py");
 TEST_F(StdioPeerTest, a_call_that_is_cancelled_takes_its_open_questions_with_it) {
   int unwound = 0;
   exchange_.on_ask = [&](const Question&) -> io::Task<void> {
-    struct Unwound { int& count; ~Unwound() { ++count; } } note{unwound};
+    struct Unwound {
+      int& count;
+      ~Unwound() { ++count; }
+    } note{unwound};
     co_return co_await io::sleep_for(std::chrono::hours(1));
   };
   connect(R"py(
@@ -227,7 +237,10 @@ while True: take())py");
   io::CancelSource cancel;
   bool ended = false;
   const auto work = [&]() -> io::Task<void> {
-    struct Ended { bool& flag; ~Ended() { flag = true; } } note{ended};
+    struct Ended {
+      bool& flag;
+      ~Ended() { flag = true; }
+    } note{ended};
     [[maybe_unused]] const auto answer = co_await peer_->request(call_tool("t"), exchange_);
     co_return Result<void>{};
   };
@@ -239,7 +252,9 @@ while True: take())py");
 }
 
 TEST_F(StdioPeerTest, an_answer_ends_the_question_that_is_still_open) {
-  exchange_.on_ask = [](const Question&) -> io::Task<void> { co_return co_await io::sleep_for(std::chrono::hours(1)); };
+  exchange_.on_ask = [](const Question&) -> io::Task<void> {
+    co_return co_await io::sleep_for(std::chrono::hours(1));
+  };
   connect(R"py(
 hello()
 m = take()

@@ -1,7 +1,8 @@
-// Wire: the bytes between us and a server, below ids and eras. Pipes, streamable HTTP and HTTP+SSE each are one.
+// Wire: the bytes between us and a server, below ids and eras. Pipes, streamable HTTP and HTTP+SSE each are
+// one.
 //
-// A wire carries whole JSON-RPC messages out and hands those that come in to its listener, which it does not own: one that is gone
-// hears nothing. It knows no exchange and no deadline. Loop thread only.
+// A wire carries whole JSON-RPC messages out and hands those that come in to its listener, which it does not
+// own: one that is gone hears nothing. It knows no exchange and no deadline. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +26,15 @@ struct WireRequest {
   RequestId id = 0;
   std::string method;
   std::string text;  // the whole message
-  std::vector<std::pair<std::string, std::string>> headers;  // what modern HTTP repeats of it besides the method
+  std::vector<std::pair<std::string, std::string>>
+      headers;  // what modern HTTP repeats of it besides the method
 };
 
 class WireListener {
  public:
   virtual ~WireListener() = default;
-  /// One message or a batch. `stream_of` is the request on whose own stream it came; nothing where all share one.
+  /// One message or a batch. `stream_of` is the request on whose own stream it came; nothing where all share
+  /// one.
   virtual void take(std::string text, std::optional<RequestId> stream_of) = 0;
   /// This request gets no answer.
   virtual void fail_request(RequestId id, Error error) = 0;
@@ -63,7 +66,8 @@ class Wire {
   virtual void renew_with(std::function<io::Task<void>()>) {}
   /// Both sides speak this revision from here on.
   virtual void agree(protocol::Revision) {}
-  /// The handshake is done; what else the transport has to say (a stream for the server's messages) may begin.
+  /// The handshake is done; what else the transport has to say (a stream for the server's messages) may
+  /// begin.
   virtual void settle() {}
   /// Properly, within a moment.
   virtual io::Task<void> close() = 0;

@@ -45,12 +45,25 @@ class ProcessFixture : public testing::Test {
 
   SupervisedFleet& fleet() {
     if (!fleet_) {
-      ConnectorParts connector{.executor = loop.executor(), .http = *http, .pool = pool, .self = {.name = "relay", .version = "1"},
-                               .resolve = make_secret_resolver(environment, folder, SecretStore(folder / "secrets.json")),
-                               .redactor = redactor, .heads = heads, .environment = environment, .cage_program = RELAY_CAGE};
-      fleet_ = std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(), .clock = clock, .log = log,
-                                                            .connect = make_connector(std::move(connector)), .redactor = redactor, .heads = heads,
-                                                            .pool = &pool, .state = folder / "state", .pace = pace});
+      ConnectorParts connector{
+          .executor = loop.executor(),
+          .http = *http,
+          .pool = pool,
+          .self = {.name = "relay", .version = "1"},
+          .resolve = make_secret_resolver(environment, folder, SecretStore(folder / "secrets.json")),
+          .redactor = redactor,
+          .heads = heads,
+          .environment = environment,
+          .cage_program = RELAY_CAGE};
+      fleet_ = std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
+                                                            .clock = clock,
+                                                            .log = log,
+                                                            .connect = make_connector(std::move(connector)),
+                                                            .redactor = redactor,
+                                                            .heads = heads,
+                                                            .pool = &pool,
+                                                            .state = folder / "state",
+                                                            .pace = pace});
     }
     return *fleet_;
   }
@@ -59,8 +72,10 @@ class ProcessFixture : public testing::Test {
     return fleet().find(spec.name);
   }
 
-  Result<Answer> request(const std::string& tool, const std::string& arguments = "{}", std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
-    Outgoing outgoing{.method = "tools/call", .params = "{\"name\":\"" + tool + "\",\"arguments\":" + arguments + "}"};
+  Result<Answer> request(const std::string& tool, const std::string& arguments = "{}",
+                         std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+    Outgoing outgoing{.method = "tools/call",
+                      .params = "{\"name\":\"" + tool + "\",\"arguments\":" + arguments + "}"};
     outgoing.timeout = timeout;
     return loop.run(server()->request(std::move(outgoing), nobody));
   }

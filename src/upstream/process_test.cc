@@ -40,7 +40,8 @@ TEST_F(ProcessTest, ItsEnvironmentIsWhatItNeedsAndNothingOfOurs) {
   EXPECT_FALSE(parsed->contains("GITHUB_TOKEN"));
   for (const auto& entry : *parsed) {
     const std::string name(entry.key());
-    EXPECT_TRUE(environment.contains(name) || name == "MINE" || name == "PLAIN" || name == "LC_CTYPE") << name;
+    EXPECT_TRUE(environment.contains(name) || name == "MINE" || name == "PLAIN" || name == "LC_CTYPE")
+        << name;
     EXPECT_FALSE(name.starts_with("RELAY") || name.starts_with("ASAN")) << name;
   }
 }
@@ -51,10 +52,13 @@ TEST_F(ProcessTest, ACrashIsExplainedWithoutSecretsAndTheNextCallWorks) {
   const auto answer = request("crash");
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message,
-              AllOf(HasSubstr("scripted"), HasSubstr("exited with code 3"), HasSubstr("the disk of *** is on fire"), Not(HasSubstr("sesame"))));
+              AllOf(HasSubstr("scripted"), HasSubstr("exited with code 3"),
+                    HasSubstr("the disk of *** is on fire"), Not(HasSubstr("sesame"))));
   EXPECT_EQ(call("echo", R"({"text":"again"})"), "again");
   EXPECT_EQ(server()->status().restarts, 1);
-  until([&] { return read(folder / "state/logs/scripted.log").find("the disk of *** is on fire") != std::string::npos; });
+  until([&] {
+    return read(folder / "state/logs/scripted.log").find("the disk of *** is on fire") != std::string::npos;
+  });
   EXPECT_THAT(read(folder / "state/logs/scripted.log"), Not(HasSubstr("sesame")));
 }
 
@@ -95,7 +99,9 @@ TEST_F(ProcessTest, AServerThatDoesNotSurviveTheProbeIsAskedInTheOldWayAndRememb
 TEST_F(ProcessTest, GarbageOnStdoutIsToleratedAndLogged) {
   EXPECT_EQ(call("garbage"), "survived");
   EXPECT_EQ(call("echo", R"({"text":"fine"})"), "fine");
-  until([&] { return read(folder / "state/logs/scripted.log").find("this is no message") != std::string::npos; });
+  until([&] {
+    return read(folder / "state/logs/scripted.log").find("this is no message") != std::string::npos;
+  });
 }
 
 TEST_F(ProcessTest, AFloodOnStderrNeitherBlocksNorFillsAnything) {
@@ -111,7 +117,10 @@ TEST_F(ProcessTest, AFrozenServerIsFoundOutAndReplaced) {
   const std::string before = call("pid");
   ASSERT_FALSE(request("freeze", "{}", 200ms));
   ASSERT_FALSE(request("echo", "{}", 200ms));
-  until([&] { return server()->status().phase == Phase::ready && std::to_string(server()->status().pid.value_or(0)) != before; });
+  until([&] {
+    return server()->status().phase == Phase::ready &&
+           std::to_string(server()->status().pid.value_or(0)) != before;
+  });
   EXPECT_NE(call("pid"), before);
   EXPECT_FALSE(is_alive(std::stoi(before)));
 }
@@ -120,7 +129,10 @@ TEST_F(ProcessTest, GrandchildrenGoWithTheirServer) {
   const int grandchild = std::stoi(call("grandchild"));
   EXPECT_TRUE(is_alive(grandchild));
   EXPECT_TRUE(loop.run(server()->stop()));
-  until([&] { return !is_alive(grandchild) || read("/proc/" + std::to_string(grandchild) + "/stat").find(") Z") != std::string::npos; });
+  until([&] {
+    return !is_alive(grandchild) ||
+           read("/proc/" + std::to_string(grandchild) + "/stat").find(") Z") != std::string::npos;
+  });
 }
 
 TEST_F(ProcessTest, ADeafServerIsEndedAllTheSame) {
@@ -139,7 +151,8 @@ TEST_F(ProcessTest, ManyServersThatCrashHangAndFloodLeaveNothingBehind) {
   fleet().apply(specs);
   int answered = 0;
   auto run = [](std::shared_ptr<Upstream> to, std::string tool, Exchange& who, int& count) -> io::Task<void> {
-    Outgoing outgoing{.method = "tools/call", .params = "{\"name\":\"" + tool + "\",\"arguments\":{\"text\":\"x\"}}"};
+    Outgoing outgoing{.method = "tools/call",
+                      .params = "{\"name\":\"" + tool + "\",\"arguments\":{\"text\":\"x\"}}"};
     outgoing.timeout = tool == "hang" ? 300ms : 60s;
     const auto answer = co_await to->request(std::move(outgoing), who);
     if (!answer) EXPECT_THAT(answer.error().message, HasSubstr(to->spec().name));
@@ -148,7 +161,8 @@ TEST_F(ProcessTest, ManyServersThatCrashHangAndFloodLeaveNothingBehind) {
   };
   const std::vector<std::string> tools{"echo", "crash", "hang", "flood", "garbage", "echo"};
   for (int round = 0; round < 2; ++round)
-    for (std::size_t i = 0; i < specs.size(); ++i) io::spawn(loop.executor(), run(fleet().find(specs[i].name), tools[i], nobody, answered), "call");
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      io::spawn(loop.executor(), run(fleet().find(specs[i].name), tools[i], nobody, answered), "call");
   until([&] { return answered == 12; });
   EXPECT_TRUE(loop.run(fleet().stop()));
   EXPECT_EQ(io::count_children(), 0U);

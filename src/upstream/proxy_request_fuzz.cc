@@ -1,4 +1,5 @@
-// Whatever a caged server sends to its proxy: what goes on is one request to the host that was judged, and nothing else can be read into it.
+// Whatever a caged server sends to its proxy: what goes on is one request to the host that was judged, and
+// nothing else can be read into it.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,5 @@
-// Redactor: knows the secret values that were given out and blots them out of text for people: errors, stderr, logs.
+// Redactor: knows the secret values that were given out and blots them out of text for people: errors,
+// stderr, logs.
 #pragma once
 
 #include <set>

@@ -24,26 +24,36 @@ std::string_view kind_at(std::string_view text) {
 
 void append_plain(std::vector<TextPiece>& pieces, std::string_view text) {
   if (text.empty()) return;
-  if (!pieces.empty() && !pieces.back().is_reference) pieces.back().text += text;
-  else pieces.push_back({std::string(text), false});
+  if (!pieces.empty() && !pieces.back().is_reference)
+    pieces.back().text += text;
+  else
+    pieces.push_back({std::string(text), false});
 }
 
 bool is_name(std::string_view name) {
-  const auto allowed = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.'; };
+  const auto allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+  };
   return !name.empty() && name.size() <= kNameBytes && std::ranges::all_of(name, allowed);
 }
 
-Result<std::string> from_environment(const std::map<std::string, std::string>& environment, const std::string& name) {
+Result<std::string> from_environment(const std::map<std::string, std::string>& environment,
+                                     const std::string& name) {
   const auto found = environment.find(name);
-  if (found == environment.end()) return fail(invalid(fmt::format("the environment variable {} is not set", name)));
+  if (found == environment.end())
+    return fail(invalid(fmt::format("the environment variable {} is not set", name)));
   return found->second;
 }
 
 // Editors end files with a newline that is no part of the secret.
-Result<std::string> from_file(const std::filesystem::path& base, const std::string& home, std::string_view name) {
-  const std::filesystem::path path = name.starts_with("~/") ? std::filesystem::path(home) / name.substr(2) : base / name;
+Result<std::string> from_file(const std::filesystem::path& base, const std::string& home,
+                              std::string_view name) {
+  const std::filesystem::path path =
+      name.starts_with("~/") ? std::filesystem::path(home) / name.substr(2) : base / name;
   auto text = load_file(path, limits::kSecretBytes);
-  if (!text) return fail(invalid(fmt::format("the secret file {} cannot be read: {}", path.string(), text.error().message)));
+  if (!text)
+    return fail(
+        invalid(fmt::format("the secret file {} cannot be read: {}", path.string(), text.error().message)));
   while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
   return text;
 }
@@ -63,7 +73,9 @@ Result<std::vector<TextPiece>> split_references(std::string_view text) {
       continue;
     }
     const std::size_t end = text.find('}');
-    if (end == std::string_view::npos) return fail(invalid(fmt::format("a reference that begins with {} does not end with }}", kind_at(text))));
+    if (end == std::string_view::npos)
+      return fail(
+          invalid(fmt::format("a reference that begins with {} does not end with }}", kind_at(text))));
     pieces.push_back({std::string(text.substr(0, end + 1)), true});
     text.remove_prefix(end + 1);
   }
@@ -87,8 +99,8 @@ Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& re
   return whole;
 }
 
-Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts, const ResolveSecrets& resolve,
-                                                       Redactor& redactor) {
+Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts,
+                                                       const ResolveSecrets& resolve, Redactor& redactor) {
   std::map<std::string, std::string> resolved;
   for (const auto& [key, text] : texts) {
     auto value = resolve_text(text, resolve, redactor);
@@ -116,13 +128,17 @@ Result<void> SecretStore::save(const Values& values) const {
 }
 
 Result<void> SecretStore::set(const std::string& name, std::string_view value) {
-  if (!is_name(name)) return fail(invalid(fmt::format("a secret's name has letters, digits, '_', '-' and '.', at most {}", kNameBytes)));
+  if (!is_name(name))
+    return fail(invalid(
+        fmt::format("a secret's name has letters, digits, '_', '-' and '.', at most {}", kNameBytes)));
   if (value.empty() || value.size() > limits::kSecretBytes)
     return fail(invalid(fmt::format("a secret has between 1 and {} bytes", limits::kSecretBytes)));
-  if (value.find('\0') != std::string_view::npos) return fail(invalid("a secret cannot hold a NUL byte: no environment and no header takes it"));
+  if (value.find('\0') != std::string_view::npos)
+    return fail(invalid("a secret cannot hold a NUL byte: no environment and no header takes it"));
   RELAY_TRY(Values values, load());
   values[name] = value;
-  if (values.size() > limits::kSecrets) return fail(invalid(fmt::format("there are {} secrets already", limits::kSecrets)));
+  if (values.size() > limits::kSecrets)
+    return fail(invalid(fmt::format("there are {} secrets already", limits::kSecrets)));
   return save(values);
 }
 
@@ -143,12 +159,16 @@ Result<std::vector<std::string>> SecretStore::names() const {
 Result<std::string> SecretStore::find(const std::string& name) const {
   RELAY_TRY(const Values values, load());
   const auto found = values.find(name);
-  if (found == values.end()) return fail(invalid(fmt::format("there is no secret {}; `relay mcp secret set {}` makes one", name, name)));
+  if (found == values.end())
+    return fail(
+        invalid(fmt::format("there is no secret {}; `relay mcp secret set {}` makes one", name, name)));
   return found->second;
 }
 
-ResolveSecrets make_secret_resolver(std::map<std::string, std::string> environment, std::filesystem::path base, SecretStore store) {
-  auto resolve_one = [environment = std::move(environment), base = std::move(base), store = std::move(store)](std::string_view reference) -> Result<std::string> {
+ResolveSecrets make_secret_resolver(std::map<std::string, std::string> environment,
+                                    std::filesystem::path base, SecretStore store) {
+  auto resolve_one = [environment = std::move(environment), base = std::move(base),
+                      store = std::move(store)](std::string_view reference) -> Result<std::string> {
     const std::string_view kind = kind_at(reference);
     const std::string name(reference.substr(kind.size(), reference.size() - kind.size() - 1));
     if (kind == kKinds[0]) return from_environment(environment, name);
@@ -160,7 +180,8 @@ ResolveSecrets make_secret_resolver(std::map<std::string, std::string> environme
     RELAY_TRY(const std::vector<TextPiece> pieces, split_references(text));
     std::string whole;
     for (const TextPiece& piece : pieces) {
-      if (!piece.is_reference) whole += piece.text;
+      if (!piece.is_reference)
+        whole += piece.text;
       else {
         RELAY_TRY(const std::string value, resolve_one(piece.text));
         whole += value;

@@ -1,4 +1,5 @@
-// Secrets: values that the configuration only names. ${env:NAME} is a variable of our environment, ${file:PATH} the text of a file,
+// Secrets: values that the configuration only names. ${env:NAME} is a variable of our environment,
+// ${file:PATH} the text of a file,
 // ${secret:NAME} a value that `relay mcp secret set` keeps in secrets.json, readable by the user alone.
 //
 // An error names what is missing, never a value. Nothing here is logged.
@@ -23,14 +24,15 @@ struct TextPiece {
   bool is_reference = false;
 };
 
-/// Cuts a text at its references. "${" without a known kind after it is plain text; a reference that does not end is an error.
+/// Cuts a text at its references. "${" without a known kind after it is plain text; a reference that does not
+/// end is an error.
 Result<std::vector<TextPiece>> split_references(std::string_view text);
 
 /// The text with its references replaced; each value is learned by the redactor.
 Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& resolve, Redactor& redactor);
 /// All values of a map, e.g. of headers; the error names the key.
-Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts, const ResolveSecrets& resolve,
-                                                       Redactor& redactor);
+Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts,
+                                                       const ResolveSecrets& resolve, Redactor& redactor);
 
 /// The file behind ${secret:NAME}: {"NAME":"value"}, mode 0600, replaced as a whole. Blocking; small.
 class SecretStore {
@@ -51,7 +53,9 @@ class SecretStore {
   std::filesystem::path file_;
 };
 
-/// Where values come from. `environment` is ours; paths in ${file:...} are relative to `base`, "~/" is the home directory.
-ResolveSecrets make_secret_resolver(std::map<std::string, std::string> environment, std::filesystem::path base, SecretStore store);
+/// Where values come from. `environment` is ours; paths in ${file:...} are relative to `base`, "~/" is the
+/// home directory.
+ResolveSecrets make_secret_resolver(std::map<std::string, std::string> environment,
+                                    std::filesystem::path base, SecretStore store);
 
 }  // namespace relay::upstream

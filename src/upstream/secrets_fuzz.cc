@@ -1,4 +1,5 @@
-// Any text with references in it: its pieces are the text, no piece is lost, and what is resolved is never looked at again.
+// Any text with references in it: its pieces are the text, no piece is lost, and what is resolved is never
+// looked at again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -15,7 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!pieces) return 0;
   std::string whole, expected;
   for (const upstream::TextPiece& piece : *pieces) {
-    if (piece.text.empty() || (piece.is_reference && !(piece.text.starts_with("${") && piece.text.ends_with("}")))) std::abort();
+    if (piece.text.empty() ||
+        (piece.is_reference && !(piece.text.starts_with("${") && piece.text.ends_with("}"))))
+      std::abort();
     whole += piece.text;
     expected += piece.is_reference ? "${env:AGAIN}" : piece.text;
   }

@@ -25,7 +25,8 @@ class SecretsTest : public testing::Test {
   ~SecretsTest() override { std::filesystem::remove_all(folder); }
   void write(const std::string& name, std::string_view text) { std::ofstream(folder / name) << text; }
   ResolveSecrets resolver() {
-    return make_secret_resolver({{"TOKEN", "tok-12345"}, {"HOME", folder.string()}, {"EMPTY", ""}}, folder, SecretStore(folder / "secrets.json"));
+    return make_secret_resolver({{"TOKEN", "tok-12345"}, {"HOME", folder.string()}, {"EMPTY", ""}}, folder,
+                                SecretStore(folder / "secrets.json"));
   }
 
   std::filesystem::path folder;
@@ -46,7 +47,8 @@ TEST_F(SecretsTest, ReferencesAreReplacedWhereverTheyStand) {
 
 TEST_F(SecretsTest, WhatIsMissingIsNamed) {
   const ResolveSecrets resolve = resolver();
-  for (const auto& [text, name] : std::map<std::string, std::string>{{"${env:NOPE}", "NOPE"}, {"${secret:absent}", "absent"}, {"${file:no/such}", "no/such"}}) {
+  for (const auto& [text, name] : std::map<std::string, std::string>{
+           {"${env:NOPE}", "NOPE"}, {"${secret:absent}", "absent"}, {"${file:no/such}", "no/such"}}) {
     const auto value = resolve("x" + text);
     ASSERT_FALSE(value) << text;
     EXPECT_EQ(value.error().kind, ErrorKind::invalid);
@@ -56,10 +58,12 @@ TEST_F(SecretsTest, WhatIsMissingIsNamed) {
 }
 
 TEST_F(SecretsTest, WhatWasResolvedIsBlottedOut) {
-  const auto resolved = resolve_all({{"Authorization", "Bearer ${env:TOKEN}"}, {"X", "plain-text"}}, resolver(), redactor);
+  const auto resolved =
+      resolve_all({{"Authorization", "Bearer ${env:TOKEN}"}, {"X", "plain-text"}}, resolver(), redactor);
   ASSERT_TRUE(resolved);
   EXPECT_EQ(resolved->at("Authorization"), "Bearer tok-12345");
-  EXPECT_EQ(redactor.redact("401 for Bearer tok-12345, plain-text, tok-12345"), "401 for Bearer ***, plain-text, ***");
+  EXPECT_EQ(redactor.redact("401 for Bearer tok-12345, plain-text, tok-12345"),
+            "401 for Bearer ***, plain-text, ***");
 }
 
 TEST_F(SecretsTest, AFailureNamesTheKeyAndNoValue) {
@@ -73,7 +77,7 @@ TEST_F(SecretsTest, TheStoreIsForItsUserAloneAndSurvives) {
   ASSERT_TRUE(store.set("b", "2222222"));
   ASSERT_TRUE(store.set("a", "1\"\n1"));
   ASSERT_TRUE(store.set("b", "3333333"));
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat((folder / "deep" / "secrets.json").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   const SecretStore again(folder / "deep" / "secrets.json");

@@ -31,8 +31,13 @@ std::string fingerprint_of_way(const ServerSpec& spec) {
 }
 
 std::string fingerprint_of_offer(const ServerSpec& spec) {
-  const json::array everything{way_of(spec), object_of(spec.env), object_of(spec.headers), static_cast<int>(spec.transport), static_cast<int>(spec.era),
-                               list_of(spec.allow), list_of(spec.deny)};
+  const json::array everything{way_of(spec),
+                               object_of(spec.env),
+                               object_of(spec.headers),
+                               static_cast<int>(spec.transport),
+                               static_cast<int>(spec.era),
+                               list_of(spec.allow),
+                               list_of(spec.deny)};
   return sha256_hex(json::write(json::value(everything)));
 }
 

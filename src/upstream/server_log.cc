@@ -16,8 +16,9 @@ namespace {
 
 // Runs on the pool. A log that cannot be written is not worth a failed call: the lines in memory remain.
 bool append_to_file(const std::filesystem::path& path, const std::string& text) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && static_cast<std::size_t>(status.st_size) + text.size() > limits::kUpstreamLogBytes) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 &&
+      static_cast<std::size_t>(status.st_size) + text.size() > limits::kUpstreamLogBytes) {
     const std::string older = path.string() + ".1";
     ::rename(path.c_str(), older.c_str());
   }
@@ -61,10 +62,13 @@ void ServerLog::stderr_bytes(std::string_view bytes) {
     dropped_ += bytes.size();
     return;
   }
-  if (dropped_ > 0) write("relay", fmt::format("{} bytes of stderr came too fast and were dropped", std::exchange(dropped_, 0)));
+  if (dropped_ > 0)
+    write("relay",
+          fmt::format("{} bytes of stderr came too fast and were dropped", std::exchange(dropped_, 0)));
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::size_t room = limits::kUpstreamStderrLineBytes - std::min(partial_.size(), limits::kUpstreamStderrLineBytes);
+    const std::size_t room =
+        limits::kUpstreamStderrLineBytes - std::min(partial_.size(), limits::kUpstreamStderrLineBytes);
     partial_.append(bytes.substr(0, std::min(end, room)));
     if (end == bytes.size()) return;
     take_line();

@@ -1,7 +1,9 @@
-// ServerLog: what a server said on stderr and what happened to it, for people. The last lines are kept in memory; all of it goes to
-// a file that is bounded: full, it becomes NAME.log.1 and a new one begins. Secrets are blotted out before anything is kept.
+// ServerLog: what a server said on stderr and what happened to it, for people. The last lines are kept in
+// memory; all of it goes to a file that is bounded: full, it becomes NAME.log.1 and a new one begins. Secrets
+// are blotted out before anything is kept.
 //
-// A flood costs neither memory nor time: beyond a budget per second bytes are dropped, and a line says how many.
+// A flood costs neither memory nor time: beyond a budget per second bytes are dropped, and a line says how
+// many.
 #pragma once
 
 #include <deque>
@@ -17,7 +19,8 @@
 
 namespace relay::upstream {
 
-/// Appends text to a file on the thread pool, one write at a time; what comes faster than the disk takes it is dropped.
+/// Appends text to a file on the thread pool, one write at a time; what comes faster than the disk takes it
+/// is dropped.
 class LogFile : public std::enable_shared_from_this<LogFile> {
  public:
   LogFile(io::Executor executor, io::ThreadPool& pool, std::filesystem::path path)
@@ -63,10 +66,10 @@ class ServerLog {
   std::shared_ptr<const Redactor> redactor_;
   std::shared_ptr<LogFile> file_;
   std::deque<std::string> lines_;
-  std::string partial_;       // of the line that has begun, up to its limit
-  MonoTime second_{};         // when the running second began
-  std::size_t spent_ = 0;     // bytes looked at in it
-  std::size_t dropped_ = 0;   // since the last line that said so
+  std::string partial_;      // of the line that has begun, up to its limit
+  MonoTime second_{};        // when the running second began
+  std::size_t spent_ = 0;    // bytes looked at in it
+  std::size_t dropped_ = 0;  // since the last line that said so
 };
 
 }  // namespace relay::upstream

@@ -41,7 +41,8 @@ TEST_F(ServerLogTest, LinesComeOutWholeHoweverTheyWereCut) {
   const std::string text = "first\nsecond my-secret-token\r\n\nthird without end";
   for (const std::size_t step : {1UL, 2UL, 3UL, 7UL, 31UL, text.size()}) {
     ServerLog log(clock, redactor, nullptr);
-    for (std::size_t at = 0; at < text.size(); at += step) log.stderr_bytes(std::string_view(text).substr(at, step));
+    for (std::size_t at = 0; at < text.size(); at += step)
+      log.stderr_bytes(std::string_view(text).substr(at, step));
     EXPECT_THAT(log.tail(), ElementsAre("first", "second ***"));
     log.stderr_end();
     EXPECT_EQ(log.last_line(), "third without end");
@@ -69,7 +70,8 @@ TEST_F(ServerLogTest, AFloodIsDroppedAndCounted) {
   log.stderr_bytes("after\n");
   EXPECT_EQ(log.last_line(), "after");
   settle();
-  EXPECT_THAT(read(folder / "flood.log"), AllOf(HasSubstr("stderr: before"), HasSubstr("came too fast and were dropped")));
+  EXPECT_THAT(read(folder / "flood.log"),
+              AllOf(HasSubstr("stderr: before"), HasSubstr("came too fast and were dropped")));
 }
 
 TEST_F(ServerLogTest, InvalidBytesBecomeText) {
@@ -90,7 +92,8 @@ TEST_F(ServerLogTest, TheFileIsPrivateBoundedAndHoldsNoSecret) {
   }
   EXPECT_LE(std::filesystem::file_size(path), limits::kUpstreamLogBytes);
   EXPECT_LE(std::filesystem::file_size(path.string() + ".1"), limits::kUpstreamLogBytes);
-  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   EXPECT_THAT(read(path), Not(HasSubstr("my-secret")));
   EXPECT_FALSE(std::filesystem::exists(path.string() + ".2"));
 }

@@ -10,14 +10,20 @@
 namespace relay::upstream {
 
 struct ServerProcess::Body {
-  Body(const io::Executor& loop, io::Child process, std::shared_ptr<ServerLog> server_log, Headcount::Head counted)
-      : executor(loop), child(std::move(process)), log(std::move(server_log)), drained(loop), head(std::move(counted)) {}
+  Body(const io::Executor& loop, io::Child process, std::shared_ptr<ServerLog> server_log,
+       Headcount::Head counted)
+      : executor(loop),
+        child(std::move(process)),
+        log(std::move(server_log)),
+        drained(loop),
+        head(std::move(counted)) {}
 
   io::Executor executor;
   io::Child child;
   std::shared_ptr<ServerLog> log;
   io::Event drained;
-  std::optional<Headcount::Head> head;  // until it is reaped; whoever still holds the rest of it does not matter
+  std::optional<Headcount::Head>
+      head;  // until it is reaped; whoever still holds the rest of it does not matter
 
   /// Once it is reaped.
   void finish() {
@@ -33,7 +39,8 @@ namespace {
 
 using Body = ServerProcess::Body;
 
-// So much per turn; then a pause, so that a server that shouts without end neither blocks nor keeps the loop busy.
+// So much per turn; then a pause, so that a server that shouts without end neither blocks nor keeps the loop
+// busy.
 constexpr std::size_t kTurnBytes = 1 * limits::kMiB;
 constexpr auto kPause = std::chrono::milliseconds(50);
 
@@ -42,7 +49,8 @@ io::Task<void> drain_stderr(std::shared_ptr<Body> body) {
   std::size_t turn = 0;
   boost::system::error_code error;
   while (!error) {
-    const std::size_t got = co_await body->child.err().async_read_some(io::asio::buffer(chunk), io::asio::redirect_error(io::asio::use_awaitable, error));
+    const std::size_t got = co_await body->child.err().async_read_some(
+        io::asio::buffer(chunk), io::asio::redirect_error(io::asio::use_awaitable, error));
     body->log->stderr_bytes({chunk.data(), got});
     turn += got;
     if (got < chunk.size() / 4) turn = 0;
@@ -64,7 +72,9 @@ io::Task<void> reap(std::shared_ptr<Body> body) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Executor& executor, const io::ChildSpec& spec, std::shared_ptr<ServerLog> log,
+Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Executor& executor,
+                                                            const io::ChildSpec& spec,
+                                                            std::shared_ptr<ServerLog> log,
                                                             const std::shared_ptr<Headcount>& heads) {
   RELAY_TRY(io::Child child, io::Child::spawn(executor, spec));
   auto body = std::make_shared<Body>(executor, std::move(child), std::move(log), heads->enter());
@@ -73,8 +83,10 @@ Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Executor& 
 }
 
 ServerProcess::~ServerProcess() {
-  if (body_->child.running()) io::spawn(body_->executor, reap(body_), "end of an upstream server");
-  else body_->finish();
+  if (body_->child.running())
+    io::spawn(body_->executor, reap(body_), "end of an upstream server");
+  else
+    body_->finish();
 }
 
 io::Child& ServerProcess::child() {

@@ -1,5 +1,5 @@
-// ServerProcess: the child process of a stdio server. Its stderr is always drained, into the server's log; its whole process group
-// ends with it; and it counts until it is reaped, whoever drops it.
+// ServerProcess: the child process of a stdio server. Its stderr is always drained, into the server's log;
+// its whole process group ends with it; and it counts until it is reaped, whoever drops it.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,16 @@ namespace relay::upstream {
 
 class ServerProcess {
  public:
-  static Result<std::unique_ptr<ServerProcess>> start(const io::Executor& executor, const io::ChildSpec& spec, std::shared_ptr<ServerLog> log,
+  static Result<std::unique_ptr<ServerProcess>> start(const io::Executor& executor, const io::ChildSpec& spec,
+                                                      std::shared_ptr<ServerLog> log,
                                                       const std::shared_ptr<Headcount>& heads);
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
   ~ServerProcess();  // one that still runs is killed and reaped in the background
 
   [[nodiscard]] io::Child& child();
-  /// "exited with code 3", once it has ended and stderr is read to its end; empty if that takes longer than limits::kUpstreamLastWords.
+  /// "exited with code 3", once it has ended and stderr is read to its end; empty if that takes longer than
+  /// limits::kUpstreamLastWords.
   io::Task<std::string> last_words();
   /// End of stdin, SIGTERM, SIGKILL to the group; returns when it is reaped.
   io::Task<void> stop();

@@ -1,4 +1,5 @@
-// ServerSpec: what the configuration says of one upstream server, as a plain value. Two equal specs mean: nothing to restart.
+// ServerSpec: what the configuration says of one upstream server, as a plain value. Two equal specs mean:
+// nothing to restart.
 #pragma once
 
 #include <chrono>
@@ -21,9 +22,10 @@ enum class EraChoice : std::uint8_t { probe, legacy, modern };
 /// Whether clients share one connection, or each client session has its own (its own process, on stdio).
 enum class Sharing : std::uint8_t { shared, session };
 
-/// The walls around a stdio server that is not trusted: it sees these directories and reaches these hosts, nothing else.
+/// The walls around a stdio server that is not trusted: it sees these directories and reaches these hosts,
+/// nothing else.
 struct CageSpec {
-  std::vector<std::string> read;   // absolute paths
+  std::vector<std::string> read;  // absolute paths
   std::vector<std::string> write;
   std::vector<std::string> hosts;  // as in policy.network.allow; empty: no network at all
   friend bool operator==(const CageSpec&, const CageSpec&) = default;
@@ -37,7 +39,8 @@ struct ServerSpec {
   std::string command;
   std::vector<std::string> args;
   std::string cwd;
-  /// Values may hold ${env:NAME}, ${file:PATH} and ${secret:NAME}; they are resolved when the server is started.
+  /// Values may hold ${env:NAME}, ${file:PATH} and ${secret:NAME}; they are resolved when the server is
+  /// started.
   std::map<std::string, std::string> env;
 
   std::string endpoint;
@@ -56,8 +59,8 @@ struct ServerSpec {
   std::size_t max_concurrent = limits::kUpstreamConcurrent;
   std::size_t calls_per_minute = 0;  // 0: no limit
 
-  std::vector<std::string> allow;  // globs over tool names; empty: all
-  std::vector<std::string> deny;   // beats allow
+  std::vector<std::string> allow;    // globs over tool names; empty: all
+  std::vector<std::string> deny;     // beats allow
   std::map<std::string, int> tiers;  // per tool: 0..3, instead of what its annotations say
 
   [[nodiscard]] bool in_tool_list() const { return expose == Expose::tools || expose == Expose::both; }

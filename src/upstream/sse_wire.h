@@ -1,4 +1,5 @@
-// The wire of 2024-11-05: one GET stream for everything the server says, and an address it names for what we say.
+// The wire of 2024-11-05: one GET stream for everything the server says, and an address it names for what we
+// say.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,8 @@
 
 namespace relay::upstream {
 
-/// Opens the stream and waits for the address. It must be of the endpoint's own origin: our header fields go there.
+/// Opens the stream and waits for the address. It must be of the endpoint's own origin: our header fields go
+/// there.
 io::Task<std::shared_ptr<Wire>> open_sse_wire(io::Executor executor, std::shared_ptr<HttpChannel> channel);
 
 }  // namespace relay::upstream

@@ -48,7 +48,7 @@ io::Task<void> write_file(io::ThreadPool& pool, std::filesystem::path path, std:
 Result<std::string> load_file(const std::filesystem::path& path, std::size_t bytes_max) {
   // Without O_NONBLOCK a pipe in its place would make us wait for somebody to open the other end.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
+  struct stat status{};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) return failed("open", path);
   if (!S_ISREG(status.st_mode)) return fail(invalid(fmt::format("{} is not a plain file", path.string())));
   std::string bytes(bytes_max + 1, '\0');
@@ -60,7 +60,8 @@ Result<std::string> load_file(const std::filesystem::path& path, std::size_t byt
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }
-  if (filled > bytes_max) return fail(too_large(fmt::format("{} is over {} bytes", path.string(), bytes_max)));
+  if (filled > bytes_max)
+    return fail(too_large(fmt::format("{} is over {} bytes", path.string(), bytes_max)));
   bytes.resize(filled);
   return bytes;
 }
@@ -76,7 +77,8 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
   return written;
 }
 
-void replace_file_soon(const io::Executor& executor, io::ThreadPool& pool, std::filesystem::path path, std::string bytes, std::string name) {
+void replace_file_soon(const io::Executor& executor, io::ThreadPool& pool, std::filesystem::path path,
+                       std::string bytes, std::string name) {
   io::spawn(executor, write_file(pool, std::move(path), std::move(bytes)), std::move(name));
 }
 

@@ -5,7 +5,8 @@
 namespace relay::upstream {
 namespace {
 
-constexpr std::size_t kKeptBytes = 256;  // of either end of a line over the limit: enough to see which request it answers
+constexpr std::size_t kKeptBytes =
+    256;  // of either end of a line over the limit: enough to see which request it answers
 
 void keep_end(std::string& tail, std::string_view piece) {
   tail += piece.substr(piece.size() > kKeptBytes ? piece.size() - kKeptBytes : 0);
@@ -31,7 +32,8 @@ void StdioLines::add(std::string_view piece) {
   if (!line_.over_limit && line_.bytes > max_line_bytes_) {
     line_.over_limit = true;
     keep_end(line_.tail, line_.text);
-    line_.text = line_.text.empty() ? std::string(piece.substr(0, kKeptBytes)) : line_.text.substr(0, kKeptBytes);
+    line_.text =
+        line_.text.empty() ? std::string(piece.substr(0, kKeptBytes)) : line_.text.substr(0, kKeptBytes);
   }
   if (line_.over_limit)
     keep_end(line_.tail, piece);

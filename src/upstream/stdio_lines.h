@@ -1,5 +1,5 @@
-// StdioLines: cuts what a server writes into lines. A line over the limit is skipped to its end, and what is known of it is kept: the
-// connection survives one answer that is too large. Pure.
+// StdioLines: cuts what a server writes into lines. A line over the limit is skipped to its end, and what is
+// known of it is kept: the connection survives one answer that is too large. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 namespace relay::upstream {
 
 struct StdioLine {
-  std::string text;        // of a line over the limit: its beginning
-  std::string tail = {};   // of a line over the limit: its end
+  std::string text;       // of a line over the limit: its beginning
+  std::string tail = {};  // of a line over the limit: its end
   std::size_t bytes = 0;
   bool over_limit = false;
 };

@@ -14,7 +14,9 @@ TEST(StdioLines, come_out_the_same_however_they_arrive) {
     std::vector<std::string> seen;
     for (std::size_t at = 0; at < input.size(); at += size)
       for (const StdioLine& line : lines.feed(std::string_view(input).substr(at, size)))
-        seen.push_back(line.over_limit ? "over " + std::to_string(line.bytes) + line.tail.substr(line.tail.size() - 7) : line.text);
+        seen.push_back(line.over_limit
+                           ? "over " + std::to_string(line.bytes) + line.tail.substr(line.tail.size() - 7)
+                           : line.text);
     EXPECT_EQ(seen, (std::vector<std::string>{"one", "", "two two\r", "over 47\"id\":7}", "four"})) << size;
   }
 }

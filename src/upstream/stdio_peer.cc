@@ -12,13 +12,15 @@ namespace {
 // A server that ends because it was asked something before initialize can only be told apart by what it did.
 Error explain_probe(Error error) {
   if (error.kind == ErrorKind::unavailable)
-    error.message += " when it was asked which era it speaks (server/discover): start it again with era \"legacy\"";
+    error.message +=
+        " when it was asked which era it speaks (server/discover): start it again with era \"legacy\"";
   return error;
 }
 
 }  // namespace
 
-io::Task<std::unique_ptr<Peer>> connect_stdio(io::Executor executor, io::Child& child, PeerOptions options, PeerObserver& observer) {
+io::Task<std::unique_ptr<Peer>> connect_stdio(io::Executor executor, io::Child& child, PeerOptions options,
+                                              PeerObserver& observer) {
   Handshake handshake(Dialogue::make(executor, make_stdio_wire(executor, child), observer));
   Probe probe{.verdict = ProbeVerdict::modern, .info = assumed_modern_info()};
   if (options.era == EraChoice::legacy) probe.verdict = ProbeVerdict::legacy;

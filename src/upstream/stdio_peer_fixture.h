@@ -1,4 +1,5 @@
-// StdioPeerTest: a peer over the pipes of a server that is a few lines of Python, so that what it does wrong is real. Test-only.
+// StdioPeerTest: a peer over the pipes of a server that is a few lines of Python, so that what it does wrong
+// is real. Test-only.
 #pragma once
 
 #include <csignal>

@@ -1,6 +1,6 @@
 // Servers that behave badly on their pipes.
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <gmock/gmock.h>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "upstream/stdio_peer_fixture.h"
 
@@ -13,7 +13,8 @@ using testing::HasSubstr;
 using namespace std::chrono_literals;
 
 TEST_F(StdioPeerTest, a_legacy_server_is_found_by_its_refusal_and_says_who_it_is) {
-  connect("hello()\nwhile True:\n  m = take()\n  send({'id': m['id'], 'result': text(json.dumps(m['params']))})");
+  connect(
+      "hello()\nwhile True:\n  m = take()\n  send({'id': m['id'], 'result': text(json.dumps(m['params']))})");
   EXPECT_EQ(peer_->info().revision, protocol::Revision::v2025_11_25);
   EXPECT_EQ(peer_->info().instructions, "be kind");
   EXPECT_TRUE(peer_->info().can("tools"));
@@ -69,7 +70,8 @@ send({"id": b["id"], "result": text("small")})
 take())py");
   const auto both = [](Peer& peer, Exchange& exchange) -> io::Task<void> {
     using namespace io::asio::experimental::awaitable_operators;
-    auto [large, small] = co_await (peer.request(call_tool("large"), exchange) && peer.request(call_tool("small"), exchange));
+    auto [large, small] =
+        co_await (peer.request(call_tool("large"), exchange) && peer.request(call_tool("small"), exchange));
     EXPECT_THAT(text_of(large), HasSubstr("a line of 100000"));
     EXPECT_EQ(text_of(small), "small");
     co_return Result<void>{};
@@ -143,8 +145,10 @@ TEST_F(StdioPeerTest, an_initialize_without_an_answer_fails_in_time) {
 }
 
 TEST_F(StdioPeerTest, an_unknown_revision_is_refused) {
-  const auto peer = try_connect("m = take()\nsend({'id': m['id'], 'result': {'protocolVersion': '1999-01-01', 'capabilities': {}}})\ntake()",
-                                test_options(EraChoice::legacy));
+  const auto peer = try_connect(
+      "m = take()\nsend({'id': m['id'], 'result': {'protocolVersion': '1999-01-01', 'capabilities': "
+      "{}}})\ntake()",
+      test_options(EraChoice::legacy));
   ASSERT_FALSE(peer);
   EXPECT_THAT(peer.error().message, HasSubstr("1999-01-01"));
 }

@@ -17,7 +17,8 @@ using Descriptor = io::asio::posix::stream_descriptor;
 
 constexpr std::size_t kUnwrittenBytes = 2 * limits::kMessageBytes;  // kept for a server that does not read
 constexpr std::size_t kReadBytes = 64 * limits::kKiB;               // what a pipe holds
-constexpr auto kLastWords = std::chrono::milliseconds(200);         // for what is unwritten when the connection is closed
+constexpr auto kLastWords =
+    std::chrono::milliseconds(200);  // for what is unwritten when the connection is closed
 
 io::Task<void> write_lines(std::shared_ptr<io::LineOutbox> outbox, std::weak_ptr<WireListener> listener) {
   const auto written = co_await outbox->run();
@@ -28,7 +29,8 @@ io::Task<void> write_lines(std::shared_ptr<io::LineOutbox> outbox, std::weak_ptr
 
 void take_line(WireListener& listener, StdioLine line) {
   if (!line.over_limit) return listener.take(std::move(line.text), std::nullopt);
-  const Error error = too_large(fmt::format("the server sent a line of {} bytes; at most {} are taken", line.bytes, limits::kLineBytes));
+  const Error error = too_large(fmt::format("the server sent a line of {} bytes; at most {} are taken",
+                                            line.bytes, limits::kLineBytes));
   listener.oddity(error.message);
   if (const auto id = find_spelled_id(line.text, line.tail)) listener.fail_request(*id, error);
 }
@@ -38,13 +40,16 @@ io::Task<void> read_lines(Descriptor& in, std::weak_ptr<WireListener> listener) 
   const auto buffer = std::make_unique<std::array<char, kReadBytes>>();
   while (true) {
     boost::system::error_code error;
-    const std::size_t got = co_await in.async_read_some(io::asio::buffer(*buffer), io::asio::redirect_error(io::asio::use_awaitable, error));
+    const std::size_t got = co_await in.async_read_some(
+        io::asio::buffer(*buffer), io::asio::redirect_error(io::asio::use_awaitable, error));
     if (error == io::asio::error::operation_aborted) throw boost::system::system_error(error);
     const auto heard = listener.lock();
     if (!heard) co_return Result<void>{};
     if (error) {
-      for (StdioLine& line : lines.feed("\n")) take_line(*heard, std::move(line));  // the last one may lack its break
-      heard->lost(unavailable(error == io::asio::error::eof ? "the server ended its stdout" : "reading from the server: " + error.message()));
+      for (StdioLine& line : lines.feed("\n"))
+        take_line(*heard, std::move(line));  // the last one may lack its break
+      heard->lost(unavailable(error == io::asio::error::eof ? "the server ended its stdout"
+                                                            : "reading from the server: " + error.message()));
       co_return Result<void>{};
     }
     for (StdioLine& line : lines.feed({buffer->data(), got})) take_line(*heard, std::move(line));
@@ -54,7 +59,9 @@ io::Task<void> read_lines(Descriptor& in, std::weak_ptr<WireListener> listener) 
 class StdioWire final : public Wire {
  public:
   StdioWire(io::Executor executor, io::Child& child)
-      : executor_(std::move(executor)), child_(&child), outbox_(std::make_shared<io::LineOutbox>(executor_, child.in(), kUnwrittenBytes)) {}
+      : executor_(std::move(executor)),
+        child_(&child),
+        outbox_(std::make_shared<io::LineOutbox>(executor_, child.in(), kUnwrittenBytes)) {}
   ~StdioWire() override { drop(); }
 
   void listen(std::weak_ptr<WireListener> listener) override {
@@ -83,8 +90,10 @@ class StdioWire final : public Wire {
  private:
   Result<void> push(std::string_view message) {
     auto taken = outbox_->push(message);
-    if (taken || taken.error().kind != ErrorKind::busy) return taken ? taken : fail(unavailable("the connection to the server is closed"));
-    return fail(busy(fmt::format("the server does not read: {} bytes wait for it already", outbox_->unwritten())));
+    if (taken || taken.error().kind != ErrorKind::busy)
+      return taken ? taken : fail(unavailable("the connection to the server is closed"));
+    return fail(
+        busy(fmt::format("the server does not read: {} bytes wait for it already", outbox_->unwritten())));
   }
 
   io::Executor executor_;

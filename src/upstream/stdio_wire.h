@@ -1,7 +1,8 @@
 // The wire over the pipes of a child process: one message a line.
 //
-// Reading and writing are two coroutines of their own. What gathers while one write is under way goes out in the next; a server that
-// does not read its stdin is given up to a limit, and then every further message is refused instead of waiting.
+// Reading and writing are two coroutines of their own. What gathers while one write is under way goes out in
+// the next; a server that does not read its stdin is given up to a limit, and then every further message is
+// refused instead of waiting.
 #pragma once
 
 #include <memory>

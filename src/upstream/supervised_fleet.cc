@@ -12,7 +12,9 @@ namespace {
 
 // A name is an identifier in the configuration; whatever else it holds must not leave the directory.
 std::string file_name_of(std::string name, std::string_view ending) {
-  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+  };
   std::ranges::replace_if(name, [&](char c) { return !plain(c); }, '_');
   return name.append(ending);
 }
@@ -26,7 +28,8 @@ SupervisedFleet::SupervisedFleet(FleetParts parts) : parts_(std::move(parts)) {
     std::filesystem::create_directories(parts_.state / "logs", ignored);
     std::filesystem::permissions(parts_.state / "logs", std::filesystem::perms::owner_all, ignored);
   }
-  eras_ = std::make_shared<EraVerdicts>(parts_.executor, parts_.pool, parts_.clock, keeps ? parts_.state / "eras.json" : std::filesystem::path());
+  eras_ = std::make_shared<EraVerdicts>(parts_.executor, parts_.pool, parts_.clock,
+                                        keeps ? parts_.state / "eras.json" : std::filesystem::path());
 }
 
 SupervisedFleet::~SupervisedFleet() {
@@ -37,12 +40,19 @@ std::shared_ptr<SupervisedUpstream> SupervisedFleet::make(ServerSpec spec) {
   std::shared_ptr<LogFile> file;
   std::shared_ptr<OfferFile> offers;
   if (parts_.pool && !parts_.state.empty()) {
-    file = std::make_shared<LogFile>(parts_.executor, *parts_.pool, parts_.state / "logs" / file_name_of(spec.name, ".log"));
-    offers = std::make_shared<OfferFile>(parts_.executor, *parts_.pool, parts_.state / "offers" / file_name_of(spec.name, ".json"), spec);
+    file = std::make_shared<LogFile>(parts_.executor, *parts_.pool,
+                                     parts_.state / "logs" / file_name_of(spec.name, ".log"));
+    offers = std::make_shared<OfferFile>(parts_.executor, *parts_.pool,
+                                         parts_.state / "offers" / file_name_of(spec.name, ".json"), spec);
   }
   auto log = std::make_shared<ServerLog>(parts_.clock, parts_.redactor, std::move(file));
-  LaneSetup setup{.spec = std::move(spec), .executor = parts_.executor, .clock = parts_.clock, .connect = parts_.connect,
-                  .eras = eras_, .log = std::move(log), .pace = parts_.pace};
+  LaneSetup setup{.spec = std::move(spec),
+                  .executor = parts_.executor,
+                  .clock = parts_.clock,
+                  .connect = parts_.connect,
+                  .eras = eras_,
+                  .log = std::move(log),
+                  .pace = parts_.pace};
   return std::make_shared<SupervisedUpstream>(std::move(setup), this, std::move(offers));
 }
 
@@ -53,10 +63,12 @@ void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
   std::set<std::string> names;
   for (ServerSpec& spec : specs) {
     if (names.size() >= limits::kUpstreamServers || !names.insert(spec.name).second) {
-      parts_.log.warn("an upstream server is left out: its name is taken, or there are too many", {{"server", spec.name}});
+      parts_.log.warn("an upstream server is left out: its name is taken, or there are too many",
+                      {{"server", spec.name}});
       continue;
     }
-    const auto same = std::ranges::find_if(before, [&](const auto& server) { return server->spec() == spec; });
+    const auto same =
+        std::ranges::find_if(before, [&](const auto& server) { return server->spec() == spec; });
     if (same != before.end()) {
       servers_.push_back(std::move(*same));
       before.erase(same);
@@ -67,7 +79,8 @@ void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
     if (servers_.back()->spec().autostart) servers_.back()->start_ahead();
   }
   for (const auto& server : before) {
-    retire(server, names.contains(server->spec().name) ? "was stopped: its configuration changed" : "was removed from the configuration");
+    retire(server, names.contains(server->spec().name) ? "was stopped: its configuration changed"
+                                                       : "was removed from the configuration");
     if (names.contains(server->spec().name)) continue;
     server->forget_offer();
     changed.push_back(server->spec());
@@ -77,7 +90,9 @@ void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
 
 void SupervisedFleet::retire(const std::shared_ptr<SupervisedUpstream>& server, std::string reason) {
   // A coroutine begins when the loop gets to it; by then the fleet may have let go of the server.
-  const auto body = [](std::shared_ptr<SupervisedUpstream> kept, std::string why) -> io::Task<void> { co_return co_await kept->retire(std::move(why)); };
+  const auto body = [](std::shared_ptr<SupervisedUpstream> kept, std::string why) -> io::Task<void> {
+    co_return co_await kept->retire(std::move(why));
+  };
   io::spawn(parts_.executor, body(server, std::move(reason)), "stop of an upstream server");
 }
 
@@ -86,7 +101,8 @@ std::vector<std::shared_ptr<Upstream>> SupervisedFleet::all() const {
 }
 
 std::shared_ptr<SupervisedUpstream> SupervisedFleet::find_server(std::string_view name) const {
-  const auto found = std::ranges::find_if(servers_, [&](const auto& server) { return server->spec().name == name; });
+  const auto found =
+      std::ranges::find_if(servers_, [&](const auto& server) { return server->spec().name == name; });
   return found == servers_.end() ? nullptr : *found;
 }
 
@@ -125,13 +141,15 @@ void SupervisedFleet::resource_updated(const ServerSpec& spec, std::string_view 
     if (is_there(observer)) observer->resource_updated(spec.name, uri);
 }
 
-void SupervisedFleet::server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger, const json::value& data) {
+void SupervisedFleet::server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
+                                 const json::value& data) {
   for (FleetObserver* observer : std::vector(observers_))
     if (is_there(observer)) observer->log(spec.name, level, logger, data);
 }
 
 void SupervisedFleet::tell_all_changed(const ServerSpec& spec) {
-  for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts}) offer_changed(spec, list);
+  for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts})
+    offer_changed(spec, list);
 }
 
 }  // namespace relay::upstream

@@ -20,7 +20,7 @@ struct FleetParts {
   Connect connect;
   std::shared_ptr<Redactor> redactor;
   std::shared_ptr<Headcount> heads;
-  io::ThreadPool* pool = nullptr;   // null: nothing is written to disk
+  io::ThreadPool* pool = nullptr;  // null: nothing is written to disk
   std::filesystem::path state;
   Pace pace;
 };
@@ -42,7 +42,8 @@ class SupervisedFleet final : public Fleet, public UpstreamObserver {
 
   void offer_changed(const ServerSpec& spec, ListKind list) override;
   void resource_updated(const ServerSpec& spec, std::string_view uri) override;
-  void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+  void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
+                  const json::value& data) override;
 
   std::shared_ptr<SupervisedUpstream> make(ServerSpec spec);
   [[nodiscard]] std::shared_ptr<SupervisedUpstream> find_server(std::string_view name) const;

@@ -17,8 +17,11 @@ class Observer final : public FleetObserver {
   void offer_changed(std::string_view server, ListKind list) override {
     if (list == ListKind::tools) changed.emplace_back(server);
   }
-  void resource_updated(std::string_view server, std::string_view uri) override { updates.push_back(std::string(server) + " " + std::string(uri)); }
-  void log(std::string_view server, protocol::LogLevel, std::string_view logger, const json::value&) override {
+  void resource_updated(std::string_view server, std::string_view uri) override {
+    updates.push_back(std::string(server) + " " + std::string(uri));
+  }
+  void log(std::string_view server, protocol::LogLevel, std::string_view logger,
+           const json::value&) override {
     logs.push_back(std::string(server) + " " + std::string(logger));
   }
   std::vector<std::string> changed, updates, logs;
@@ -27,9 +30,13 @@ class Observer final : public FleetObserver {
 class FleetTest : public testing::Test {
  protected:
   FleetTest() {
-    fleet = std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(), .clock = clock, .log = log, .connect = server.connect(),
-                                                         .redactor = std::make_shared<Redactor>(),
-                                                         .heads = std::make_shared<Headcount>(loop.executor())});
+    fleet =
+        std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
+                                                     .clock = clock,
+                                                     .log = log,
+                                                     .connect = server.connect(),
+                                                     .redactor = std::make_shared<Redactor>(),
+                                                     .heads = std::make_shared<Headcount>(loop.executor())});
     fleet->add_observer(&observer);
   }
   ~FleetTest() override {
@@ -139,9 +146,13 @@ TEST_F(FleetTest, AnUpstreamThatIsHeldOutlivesItsFleet) {
   const auto a = fleet->find("a");
   EXPECT_TRUE(call(a));
   auto gone = std::move(fleet);
-  fleet = std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(), .clock = clock, .log = log, .connect = server.connect(),
-                                                       .redactor = std::make_shared<Redactor>(),
-                                                       .heads = std::make_shared<Headcount>(loop.executor())});
+  fleet =
+      std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
+                                                   .clock = clock,
+                                                   .log = log,
+                                                   .connect = server.connect(),
+                                                   .redactor = std::make_shared<Redactor>(),
+                                                   .heads = std::make_shared<Headcount>(loop.executor())});
   EXPECT_TRUE(loop.run(gone->stop()));
   gone.reset();
   EXPECT_FALSE(call(a));

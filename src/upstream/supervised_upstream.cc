@@ -36,8 +36,11 @@ std::string_view name_of(Phase phase) {
   return "unknown";
 }
 
-SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer, std::shared_ptr<OfferFile> offers)
-    : setup_(std::make_shared<const LaneSetup>(std::move(setup))), observer_(observer), made_at_(setup_->clock.wall()) {
+SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer,
+                                       std::shared_ptr<OfferFile> offers)
+    : setup_(std::make_shared<const LaneSetup>(std::move(setup))),
+      observer_(observer),
+      made_at_(setup_->clock.wall()) {
   const ServerSpec& server = setup_->spec;
   Admission::Bounds bounds{.server = server.name,
                            .open_max = std::max<std::size_t>(1, server.max_concurrent),
@@ -77,7 +80,9 @@ const Lane* SupervisedUpstream::find_telling_lane() const {
 
 Result<void> SupervisedUpstream::check_usable() const {
   if (!retired_.empty()) return fail(unavailable(fmt::format("server {} {}", spec().name, retired_)));
-  if (!spec().enabled) return fail(unavailable(fmt::format("server {} is disabled; `relay mcp enable {}` changes that", spec().name, spec().name)));
+  if (!spec().enabled)
+    return fail(unavailable(
+        fmt::format("server {} is disabled; `relay mcp enable {}` changes that", spec().name, spec().name)));
   return {};
 }
 
@@ -102,7 +107,9 @@ Result<std::shared_ptr<Lane>> SupervisedUpstream::find_or_make_lane(std::string 
   if (const auto found = lanes_.find(name); found != lanes_.end()) return found->second;
   if (lanes_.size() >= limits::kUpstreamSessions) drop_idlest_lane();
   if (lanes_.size() >= limits::kUpstreamSessions)
-    return fail(busy(fmt::format("server {} has a connection for each of {} sessions, all in use; try again later", spec().name, lanes_.size())));
+    return fail(
+        busy(fmt::format("server {} has a connection for each of {} sessions, all in use; try again later",
+                         spec().name, lanes_.size())));
   auto lane = std::make_shared<Lane>(setup_, weak_from_this());
   lanes_.emplace(std::move(name), lane);
   return lane;
@@ -117,8 +124,10 @@ Result<std::shared_ptr<Lane>> SupervisedUpstream::any_lane() {
 void SupervisedUpstream::drop_idlest_lane() {
   auto idlest = lanes_.end();
   for (auto it = lanes_.begin(); it != lanes_.end(); ++it) {
-    const bool can_go = it->second->open_calls() == 0 && it->second->phase() != Phase::starting && !is_wanted(*it->second);
-    if (can_go && (idlest == lanes_.end() || it->second->last_used() < idlest->second->last_used())) idlest = it;
+    const bool can_go =
+        it->second->open_calls() == 0 && it->second->phase() != Phase::starting && !is_wanted(*it->second);
+    if (can_go && (idlest == lanes_.end() || it->second->last_used() < idlest->second->last_used()))
+      idlest = it;
   }
   if (idlest == lanes_.end()) return;
   // Out of the map first: a lane that stops says so at once, and would be erased twice.
@@ -161,8 +170,8 @@ io::Task<KeptOffer::WalkLists> SupervisedUpstream::open_for_lists() {
   };
 }
 
-io::Task<Walked> SupervisedUpstream::walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line, std::vector<ListKind> kinds,
-                                                Walked before) {
+io::Task<Walked> SupervisedUpstream::walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line,
+                                                std::vector<ListKind> kinds, Walked before) {
   const auto self = shared_from_this();
   const Lane::Use use(*lane);
   Result<Walked> walked = co_await walk_offer(line->peer(), spec(), std::move(kinds), std::move(before));
@@ -179,7 +188,8 @@ io::Task<void> SupervisedUpstream::refresh_offer() {
 }
 
 void SupervisedUpstream::start_ahead() {
-  if (spec().enabled && retired_.empty()) io::spawn(setup_->executor, refresh_offer(), "start of an upstream server");
+  if (spec().enabled && retired_.empty())
+    io::spawn(setup_->executor, refresh_offer(), "start of an upstream server");
 }
 
 void SupervisedUpstream::tell_offer_changed(ListKind list) {
@@ -191,13 +201,15 @@ void SupervisedUpstream::tell_offer_changed(ListKind list) {
 io::Task<void> SupervisedUpstream::watch(std::string uri) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
-  // Connected before it counts: a new connection is furnished with what counted so far, and then asked for this one too.
+  // Connected before it counts: a new connection is furnished with what counted so far, and then asked for
+  // this one too.
   RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane({}));
   RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
   if (watches_[uri]++ > 0) co_return Result<void>{};
   auto sent = co_await line->peer().watch(watched_uris());
   if (sent) co_return sent;
-  if (const auto found = watches_.find(uri); found != watches_.end() && --found->second == 0) watches_.erase(found);
+  if (const auto found = watches_.find(uri); found != watches_.end() && --found->second == 0)
+    watches_.erase(found);
   RELAY_CO_TRY(Error error, co_await lane->explain(line, std::move(sent.error())));
   co_return fail(std::move(error));
 }
@@ -233,7 +245,8 @@ void SupervisedUpstream::set_log_level(protocol::LogLevel level) {
       co_return Result<void>{};
     };
     const auto line = lane->find_open();
-    if (line && line->peer().info().can("logging")) io::spawn(setup_->executor, tell(line, level), "log level of an upstream server");
+    if (line && line->peer().info().can("logging"))
+      io::spawn(setup_->executor, tell(line, level), "log level of an upstream server");
   }
 }
 
@@ -242,12 +255,15 @@ void SupervisedUpstream::roots_changed() {
     if (const auto line = lane->find_open()) line->peer().roots_changed();
 }
 
-// A connection that lost its watches is worth more than none; the server's refusal is noted in its log by the peer.
+// A connection that lost its watches is worth more than none; the server's refusal is noted in its log by the
+// peer.
 io::Task<void> SupervisedUpstream::furnish(Lane& lane, Peer& peer) {
   const auto self = shared_from_this();
-  if (log_level_ && peer.info().can("logging")) [[maybe_unused]] const auto set = co_await peer.set_log_level(*log_level_);
+  if (log_level_ && peer.info().can("logging")) [[maybe_unused]]
+    const auto set = co_await peer.set_log_level(*log_level_);
   const auto main_lane = lanes_.find("");
-  if (main_lane == lanes_.end() || main_lane->second.get() != &lane || watches_.empty()) co_return Result<void>{};
+  if (main_lane == lanes_.end() || main_lane->second.get() != &lane || watches_.empty())
+    co_return Result<void>{};
   co_return co_await peer.watch(watched_uris());
 }
 
@@ -263,9 +279,12 @@ void SupervisedUpstream::phase_changed(Lane& lane, Phase before) {
     if (kept_->known()) start_ahead();
   }
   if (is_now(Phase::failed) || before == Phase::failed)
-    for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts}) tell_offer_changed(list);
+    for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts})
+      tell_offer_changed(list);
   // A session's connection that was stopped will hardly be used again.
-  if (lane.phase() == Phase::idle) std::erase_if(lanes_, [&](const auto& entry) { return !entry.first.empty() && entry.second.get() == &lane; });
+  if (lane.phase() == Phase::idle)
+    std::erase_if(lanes_,
+                  [&](const auto& entry) { return !entry.first.empty() && entry.second.get() == &lane; });
 }
 
 void SupervisedUpstream::list_changed(ListKind list) {
@@ -277,7 +296,8 @@ void SupervisedUpstream::resource_updated(std::string_view uri) {
   if (observer_) observer_->resource_updated(spec(), uri);
 }
 
-void SupervisedUpstream::server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) {
+void SupervisedUpstream::server_log(protocol::LogLevel level, std::string_view logger,
+                                    const json::value& data) {
   if (observer_) observer_->server_log(spec(), level, logger, data);
 }
 

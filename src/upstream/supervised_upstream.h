@@ -20,13 +20,18 @@ class UpstreamObserver {
   virtual ~UpstreamObserver() = default;
   virtual void offer_changed(const ServerSpec& spec, ListKind list) = 0;
   virtual void resource_updated(const ServerSpec& spec, std::string_view uri) = 0;
-  virtual void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
+  virtual void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
+                          const json::value& data) = 0;
 };
 
-class SupervisedUpstream final : public Upstream, public LaneOwner, public std::enable_shared_from_this<SupervisedUpstream> {
+class SupervisedUpstream final : public Upstream,
+                                 public LaneOwner,
+                                 public std::enable_shared_from_this<SupervisedUpstream> {
  public:
-  /// The observer outlives it, or is let go of with retire(). Without a file its offer is not kept over restarts.
-  SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer, std::shared_ptr<OfferFile> offers = nullptr);
+  /// The observer outlives it, or is let go of with retire(). Without a file its offer is not kept over
+  /// restarts.
+  SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer,
+                     std::shared_ptr<OfferFile> offers = nullptr);
 
   [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
   [[nodiscard]] Status status() const override;
@@ -46,7 +51,8 @@ class SupervisedUpstream final : public Upstream, public LaneOwner, public std::
   void forget_observer() { observer_ = nullptr; }
   /// What it offered is not for a later relay either.
   void forget_offer() { kept_->forget(); }
-  /// For good: the server left the configuration. Requests fail from now on, with this reason; the observer is forgotten.
+  /// For good: the server left the configuration. Requests fail from now on, with this reason; the observer
+  /// is forgotten.
   io::Task<void> retire(std::string reason);
 
  private:
@@ -70,7 +76,8 @@ class SupervisedUpstream final : public Upstream, public LaneOwner, public std::
   io::Task<void> refresh_offer();
   io::Task<void> send_watches(std::shared_ptr<Line> line);
   io::Task<KeptOffer::WalkLists> open_for_lists();
-  io::Task<Walked> walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line, std::vector<ListKind> kinds, Walked before);
+  io::Task<Walked> walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line,
+                              std::vector<ListKind> kinds, Walked before);
   [[nodiscard]] std::set<std::string, std::less<>> watched_uris() const;
   void tell_offer_changed(ListKind list);
 

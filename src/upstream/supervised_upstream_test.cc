@@ -22,7 +22,9 @@ class NamedSession final : public Exchange {
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return {}; }
   void progress(double, std::optional<double>, std::string_view) override {}
   void log(protocol::LogLevel, std::string_view, json::value) override {}
-  io::Task<std::vector<JsonText>> ask(std::vector<Question>) override { co_return fail(unavailable("nobody")); }
+  io::Task<std::vector<JsonText>> ask(std::vector<Question>) override {
+    co_return fail(unavailable("nobody"));
+  }
   void became_task() override {}
 
  private:
@@ -48,7 +50,8 @@ class SupervisedUpstreamTest : public UpstreamFixture {
   void answer_with_pages() {
     server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<Answer> {
       const auto found = pages.find(outgoing.method + " " + outgoing.params);
-      if (found == pages.end()) co_return Answer(std::unexpect, protocol::RpcError{-32601, "no such method", {}});
+      if (found == pages.end())
+        co_return Answer(std::unexpect, protocol::RpcError{-32601, "no such method", {}});
       co_return Answer(JsonText::trusted(found->second));
     };
   }
@@ -77,7 +80,8 @@ TEST_F(SupervisedUpstreamTest, CallsBeyondTheLimitWaitInTheirOrder) {
   EXPECT_EQ(upstream().status().open_calls, 2U);
   gate.set();
   until([&] { return std::ranges::all_of(slots, [](const auto& slot) { return slot->has_value(); }); });
-  EXPECT_THAT(server.requests, ElementsAre(HasSubstr("\"a\""), HasSubstr("\"b\""), HasSubstr("\"c\""), HasSubstr("\"d\"")));
+  EXPECT_THAT(server.requests,
+              ElementsAre(HasSubstr("\"a\""), HasSubstr("\"b\""), HasSubstr("\"c\""), HasSubstr("\"d\"")));
   EXPECT_EQ(upstream().status().open_calls, 0U);
 }
 
@@ -250,10 +254,12 @@ TEST_F(SupervisedUpstreamTest, TheLogLevelSurvivesARestart) {
 // ---- Lists.
 
 TEST_F(SupervisedUpstreamTest, AllPagesOfWhatIsDeclaredAreWalkedAndKeptAsTheyCame) {
-  server.info.capabilities = {{"tools", json::object{{"listChanged", true}}}, {"prompts", json::object{{"listChanged", true}}}};
+  server.info.capabilities = {{"tools", json::object{{"listChanged", true}}},
+                              {"prompts", json::object{{"listChanged", true}}}};
   server.info.instructions = "be nice";
-  const std::string odd = R"({"description":"d","name":"a","x":1.0,  "inputSchema":{"type":"object","$x":1e2},"outputSchema":{"type":"string"},)"
-                          R"("annotations":{"readOnlyHint":true},"execution":{"taskSupport":"required"}})";
+  const std::string odd =
+      R"({"description":"d","name":"a","x":1.0,  "inputSchema":{"type":"object","$x":1e2},"outputSchema":{"type":"string"},)"
+      R"("annotations":{"readOnlyHint":true},"execution":{"taskSupport":"required"}})";
   pages["tools/list {}"] = R"({"tools":[)" + odd + R"(],"nextCursor":""})";
   pages[R"(tools/list {"cursor":""})"] = R"({"tools":[{"name":"b"}],"nextCursor":"p\"3"})";
   pages[R"(tools/list {"cursor":"p\"3"})"] = R"({"tools":[{"name":"c","title":"C"}]})";
@@ -293,7 +299,8 @@ TEST_F(SupervisedUpstreamTest, CursorsThatCountUpForeverStopToo) {
   int page = 0;
   server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<Answer> {
     ++page;
-    co_return Answer(JsonText::trusted(R"({"tools":[{"name":"t)" + std::to_string(page) + R"("}],"nextCursor":"c)" + std::to_string(page) + "\"}"));
+    co_return Answer(JsonText::trusted(R"({"tools":[{"name":"t)" + std::to_string(page) +
+                                       R"("}],"nextCursor":"c)" + std::to_string(page) + "\"}"));
   };
   const auto got = offer();
   EXPECT_EQ(got->tools.items->size(), limits::kUpstreamPages);
@@ -304,7 +311,8 @@ TEST_F(SupervisedUpstreamTest, GlobsDecideWhichToolsAreSeenAndDenyWins) {
   server.info.capabilities = {{"tools", json::object()}};
   spec.allow = {"read_*", "list"};
   spec.deny = {"*_secret"};
-  pages["tools/list {}"] = R"({"tools":[{"name":"read_file"},{"name":"read_secret"},{"name":"write_file"},{"name":"list"}]})";
+  pages["tools/list {}"] =
+      R"({"tools":[{"name":"read_file"},{"name":"read_secret"},{"name":"write_file"},{"name":"list"}]})";
   answer_with_pages();
   EXPECT_THAT(tool_names(*offer()), ElementsAre("read_file", "list"));
 }
@@ -312,7 +320,8 @@ TEST_F(SupervisedUpstreamTest, GlobsDecideWhichToolsAreSeenAndDenyWins) {
 TEST_F(SupervisedUpstreamTest, WhatCannotBeAToolIsLeftOutAndSaid) {
   server.info.capabilities = {{"tools", json::object()}};
   const std::string huge(limits::kUpstreamToolBytes, 'x');
-  pages["tools/list {}"] = R"({"tools":[7,{"title":"nameless"},{"name":"huge","description":")" + huge + R"("},{"name":"ok"},{"name":"ok"}]})";
+  pages["tools/list {}"] = R"({"tools":[7,{"title":"nameless"},{"name":"huge","description":")" + huge +
+                           R"("},{"name":"ok"},{"name":"ok"}]})";
   answer_with_pages();
   const auto got = offer();
   EXPECT_THAT(tool_names(*got), ElementsAre("ok"));
@@ -323,8 +332,9 @@ TEST_F(SupervisedUpstreamTest, ModernHttpToolsWithImpossibleHeadersAreLeftOut) {
   server.info.capabilities = {{"tools", json::object()}};
   server.info.revision = protocol::kLatestModern;
   spec.transport = Transport::http;
-  const std::string tools = R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"A"}}}},)"
-                            R"({"name":"good","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}}}],"ttlMs":0,"cacheScope":"public"})";
+  const std::string tools =
+      R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"A"}}}},)"
+      R"({"name":"good","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}}}],"ttlMs":0,"cacheScope":"public"})";
   pages["tools/list {}"] = tools;
   answer_with_pages();
   const auto got = offer();
@@ -333,7 +343,8 @@ TEST_F(SupervisedUpstreamTest, ModernHttpToolsWithImpossibleHeadersAreLeftOut) {
 }
 
 TEST_F(SupervisedUpstreamTest, AnAnnouncedChangeIsPassedOnAndFetchedOnceWhenAskedFor) {
-  server.info.capabilities = {{"tools", json::object{{"listChanged", true}}}, {"prompts", json::object{{"listChanged", true}}}};
+  server.info.capabilities = {{"tools", json::object{{"listChanged", true}}},
+                              {"prompts", json::object{{"listChanged", true}}}};
   pages["tools/list {}"] = R"({"tools":[{"name":"a"}]})";
   pages["prompts/list {}"] = R"({"prompts":[]})";
   answer_with_pages();
@@ -345,7 +356,8 @@ TEST_F(SupervisedUpstreamTest, AnAnnouncedChangeIsPassedOnAndFetchedOnceWhenAske
   EXPECT_TRUE(server.requests.empty()) << "nobody asked yet";
   EXPECT_THAT(tool_names(*offer()), ElementsAre("a", "b"));
   EXPECT_THAT(server.requests, ElementsAre("tools/list {}")) << "only the list that changed";
-  EXPECT_EQ(observer.changes, std::vector<ListKind>(5, ListKind::tools)) << "and not said again when it was fetched";
+  EXPECT_EQ(observer.changes, std::vector<ListKind>(5, ListKind::tools))
+      << "and not said again when it was fetched";
 }
 
 TEST_F(SupervisedUpstreamTest, ManyAskForTheOfferAndOneQuestionGoesOut) {
@@ -424,7 +436,8 @@ TEST_F(SupervisedUpstreamTest, ARestartedServerIsLookedAtAgainAndDifferencesAreT
 }
 
 TEST_F(SupervisedUpstreamTest, AListThatFailsCostsOnlyItself) {
-  server.info.capabilities = {{"tools", json::object{{"listChanged", true}}}, {"resources", json::object{{"listChanged", true}}}};
+  server.info.capabilities = {{"tools", json::object{{"listChanged", true}}},
+                              {"resources", json::object{{"listChanged", true}}}};
   pages["tools/list {}"] = R"({"tools":[{"name":"a"}]})";
   answer_with_pages();
   const auto got = offer();

@@ -1,8 +1,9 @@
-// Upstream: one server of the configuration, looked after. It is started on first use (or ahead of time), kept warm, restarted with
-// back-off when it dies, stopped when nobody needs it, and given up after some tries in a row until somebody asks again later.
+// Upstream: one server of the configuration, looked after. It is started on first use (or ahead of time),
+// kept warm, restarted with back-off when it dies, stopped when nobody needs it, and given up after some
+// tries in a row until somebody asks again later.
 //
-// Callers only see request(): it waits for the start, for a free place, and fails with a sentence that names the server and says why.
-// A failure costs the calls of this server and of no other. Loop thread only.
+// Callers only see request(): it waits for the start, for a free place, and fails with a sentence that names
+// the server and says why. A failure costs the calls of this server and of no other. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -19,21 +20,22 @@
 
 namespace relay::upstream {
 
-/// idle: not started, or stopped for lack of use. failed: given up; `relay mcp test`, a changed spec or a pause revives it.
+/// idle: not started, or stopped for lack of use. failed: given up; `relay mcp test`, a changed spec or a
+/// pause revives it.
 enum class Phase : std::uint8_t { disabled, idle, starting, ready, backing_off, failed };
 std::string_view name_of(Phase phase);
 
 struct Status {
   Phase phase = Phase::idle;
   WallTime since{};
-  std::string reason;              // of backing_off and failed: what happened, with the exit status
+  std::string reason;                    // of backing_off and failed: what happened, with the exit status
   std::vector<std::string> stderr_tail;  // the last lines, redacted
-  int restarts = 0;                // since it was last ready for a while
+  int restarts = 0;                      // since it was last ready for a while
   std::optional<int> pid;
   std::optional<protocol::Revision> revision;
   std::size_t open_calls = 0;
   std::uint64_t calls = 0;
-  std::uint64_t failures = 0;      // calls that got no answer
+  std::uint64_t failures = 0;  // calls that got no answer
 };
 
 /// Told about what changes in one upstream; the fleet passes it on with the server's name.
@@ -46,9 +48,11 @@ class Upstream {
 
   /// Starts the server if need be. The outgoing's time-out is bounded by the spec's.
   virtual io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) = 0;
-  /// What it offers: the kept one while it is fresh, otherwise asked for. One question at a time goes out, whoever waits.
+  /// What it offers: the kept one while it is fresh, otherwise asked for. One question at a time goes out,
+  /// whoever waits.
   virtual io::Task<std::shared_ptr<const Offer>> offer() = 0;
-  /// The same, but what an earlier relay saw is good enough while the server was not asked: nothing is started for a list.
+  /// The same, but what an earlier relay saw is good enough while the server was not asked: nothing is
+  /// started for a list.
   virtual io::Task<std::shared_ptr<const Offer>> offer_at_hand() = 0;
   /// The last one seen, however old; null when there was none. No I/O.
   [[nodiscard]] virtual std::shared_ptr<const Offer> known_offer() const = 0;

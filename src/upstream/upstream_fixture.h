@@ -17,7 +17,10 @@ class NotingObserver final : public UpstreamObserver {
  public:
   void offer_changed(const ServerSpec&, ListKind list) override { changes.push_back(list); }
   void resource_updated(const ServerSpec&, std::string_view uri) override { updates.emplace_back(uri); }
-  void server_log(const ServerSpec&, protocol::LogLevel, std::string_view logger, const json::value&) override { loggers.emplace_back(logger); }
+  void server_log(const ServerSpec&, protocol::LogLevel, std::string_view logger,
+                  const json::value&) override {
+    loggers.emplace_back(logger);
+  }
 
   std::vector<ListKind> changes;
   std::vector<std::string> updates;
@@ -36,9 +39,13 @@ class UpstreamFixture : public testing::Test {
   SupervisedUpstream& upstream() {
     if (!upstream_) {
       log = std::make_shared<ServerLog>(clock, redactor, nullptr);
-      LaneSetup setup{.spec = spec, .executor = loop.executor(), .clock = clock, .connect = server.connect(),
+      LaneSetup setup{.spec = spec,
+                      .executor = loop.executor(),
+                      .clock = clock,
+                      .connect = server.connect(),
                       .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, clock, ""),
-                      .log = log, .pace = pace};
+                      .log = log,
+                      .pace = pace};
       upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), &observer, offers);
     }
     return *upstream_;
@@ -58,17 +65,22 @@ class UpstreamFixture : public testing::Test {
   static Outgoing call(std::string name = "echo") {
     return {.method = "tools/call", .params = "{\"name\":\"" + name + "\"}"};
   }
-  Result<Answer> request(std::string name = "echo") { return loop.run(upstream().request(call(std::move(name)), nobody)); }
+  Result<Answer> request(std::string name = "echo") {
+    return loop.run(upstream().request(call(std::move(name)), nobody));
+  }
 
   /// Starts a request that runs on; its result comes into the slot.
-  std::shared_ptr<std::optional<Result<Answer>>> begin(std::string name = "echo", Exchange* exchange = nullptr, io::CancelSource cancel = {}) {
+  std::shared_ptr<std::optional<Result<Answer>>> begin(std::string name = "echo",
+                                                       Exchange* exchange = nullptr,
+                                                       io::CancelSource cancel = {}) {
     auto slot = std::make_shared<std::optional<Result<Answer>>>();
     auto run = [](std::shared_ptr<SupervisedUpstream> to, Outgoing outgoing, Exchange& who,
                   std::shared_ptr<std::optional<Result<Answer>>> into) -> io::Task<void> {
       *into = co_await to->request(std::move(outgoing), who);
       co_return Result<void>{};
     };
-    io::spawn(loop.executor(), run(shared(), call(std::move(name)), exchange ? *exchange : nobody, slot), "test call", cancel);
+    io::spawn(loop.executor(), run(shared(), call(std::move(name)), exchange ? *exchange : nobody, slot),
+              "test call", cancel);
     return slot;
   }
 

@@ -1,4 +1,5 @@
-// Searching from a coroutine: the search runs on a pool thread, and ends soon after nobody waits for it any more.
+// Searching from a coroutine: the search runs on a pool thread, and ends soon after nobody waits for it any
+// more.
 #pragma once
 
 #include <memory>
@@ -29,13 +30,14 @@ struct StopAtEnd {
 };
 }  // namespace detail
 
-inline io::Task<SearchResult> search(io::ThreadPool& pool, std::shared_ptr<Searcher> searcher, std::shared_ptr<const Tree> tree,
-                                     SearchRequest request) {
+inline io::Task<SearchResult> search(io::ThreadPool& pool, std::shared_ptr<Searcher> searcher,
+                                     std::shared_ptr<const Tree> tree, SearchRequest request) {
   const io::Executor loop = co_await io::asio::this_coro::executor;
   auto pending = std::make_shared<detail::PendingSearch>(loop);
   const detail::StopAtEnd stop_at_end{pending};
   // The loop is named as having work, so that it does not end while the pool still has to report.
-  auto work = [loop, pending, searcher = std::move(searcher), tree = std::move(tree), request = std::move(request)] {
+  auto work = [loop, pending, searcher = std::move(searcher), tree = std::move(tree),
+               request = std::move(request)] {
     auto result = searcher->search(*tree, request, pending->stop.get_token());
     io::asio::post(loop, [pending, result = std::move(result)]() mutable {
       pending->result = std::move(result);

@@ -1,5 +1,5 @@
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "io/spawn.h"
 #include "vfs/async_search.h"
@@ -39,7 +39,8 @@ io::Task<void> search_once(io::ThreadPool& pool, std::shared_ptr<Tree> tree, std
   auto searcher = std::make_shared<Searcher>(1);
   SearchRequest request;
   request.pattern.text = "x";
-  RELAY_CO_TRY(const SearchResult found, co_await search(pool, std::move(searcher), std::move(tree), std::move(request)));
+  RELAY_CO_TRY(const SearchResult found,
+               co_await search(pool, std::move(searcher), std::move(tree), std::move(request)));
   total = found.total;
   co_return Result<void>{};
 }

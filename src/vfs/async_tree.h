@@ -34,7 +34,8 @@ class AsyncTree {
     return run([path = std::move(path), entries_max](Tree& tree) { return tree.list(path, entries_max); });
   }
   FileTask<ReadChunk> read(std::string path, std::uint64_t offset, std::size_t length) const {
-    return run([path = std::move(path), offset, length](Tree& tree) { return tree.read(path, offset, length); });
+    return run(
+        [path = std::move(path), offset, length](Tree& tree) { return tree.read(path, offset, length); });
   }
   FileTask<WriteReceipt> write(WriteRequest request) const {
     return run([request = std::move(request)](Tree& tree) { return tree.write(request); });

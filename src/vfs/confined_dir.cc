@@ -103,7 +103,8 @@ FileType type_of_mode(unsigned mode) {
 
 FileStat make_stat(const struct ::stat& status) {
   const std::int64_t mtime_ms = status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000;
-  return {type_of_mode(status.st_mode), static_cast<std::uint64_t>(status.st_size), mtime_ms, status.st_mode & 07777U};
+  return {type_of_mode(status.st_mode), static_cast<std::uint64_t>(status.st_size), mtime_ms,
+          status.st_mode & 07777U};
 }
 
 FileResult<ConfinedDir> ConfinedDir::open(const std::string& host_path) {

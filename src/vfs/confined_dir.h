@@ -1,11 +1,11 @@
 // ConfinedDir: a directory of the host, and the only way in.
 //
-// Every open is one openat2(2) from the directory's descriptor with RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS and
-// RESOLVE_NO_SYMLINKS: the kernel itself refuses "..", /proc links and symbolic links, whoever changes the tree
-// meanwhile. Where a mount follows links, `resolve` reads them one by one and gives the link-free path that they
-// lead to; rules are asked about that path, and it is opened link-free again. So what was checked is what is
-// opened, without realpath and without a race: a directory that turns into a link in between is ELOOP, never an
-// escape. All functions are safe from any thread.
+// Every open is one openat2(2) from the directory's descriptor with RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS
+// and RESOLVE_NO_SYMLINKS: the kernel itself refuses "..", /proc links and symbolic links, whoever changes
+// the tree meanwhile. Where a mount follows links, `resolve` reads them one by one and gives the link-free
+// path that they lead to; rules are asked about that path, and it is opened link-free again. So what was
+// checked is what is opened, without realpath and without a race: a directory that turns into a link in
+// between is ELOOP, never an escape. All functions are safe from any thread.
 #pragma once
 
 #include <sys/stat.h>

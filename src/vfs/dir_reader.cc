@@ -30,7 +30,8 @@ std::uint64_t size_of_file(const Fd& directory, const std::string& name) {
 
 }  // namespace
 
-DirReader::DirReader(const Fd& directory) : fd_(directory.get()), block_(std::make_unique_for_overwrite<char[]>(kBlockBytes)) {
+DirReader::DirReader(const Fd& directory)
+    : fd_(directory.get()), block_(std::make_unique_for_overwrite<char[]>(kBlockBytes)) {
   if (::lseek(fd_, 0, SEEK_SET) < 0) failed_number_ = errno;
 }
 
@@ -92,7 +93,8 @@ void add_usage(const Fd& directory, Usage& usage, std::size_t depth) {
     ++usage.files;
     if (entry.type == FileType::file) usage.bytes += size_of_file(directory, std::string(entry.name));
     if (entry.type != FileType::directory || depth >= limits::kTreeDepth) continue;
-    if (const auto below = open_subdirectory(directory, entry.name.data())) add_usage(*below, usage, depth + 1);
+    if (const auto below = open_subdirectory(directory, entry.name.data()))
+      add_usage(*below, usage, depth + 1);
   }
 }
 

@@ -12,8 +12,8 @@
 
 namespace relay::vfs {
 
-/// Reads the entries of an open directory from its start, without "." and "..". The type comes from the directory
-/// itself; where the file system does not say, from a stat that follows no link.
+/// Reads the entries of an open directory from its start, without "." and "..". The type comes from the
+/// directory itself; where the file system does not say, from a stat that follows no link.
 class DirReader {
  public:
   explicit DirReader(const Fd& directory);

@@ -9,74 +9,52 @@ namespace {
 
 ErrorKind kind_of(int number) {
   switch (number) {
-    case ENOENT:
-      return ErrorKind::not_found;
+    case ENOENT: return ErrorKind::not_found;
     case EACCES:
     case EPERM:
     case EROFS:
-    case EXDEV:
-      return ErrorKind::denied;
+    case EXDEV: return ErrorKind::denied;
     case EEXIST:
     case ENOTEMPTY:
-    case EBUSY:
-      return ErrorKind::conflict;
+    case EBUSY: return ErrorKind::conflict;
     case EINVAL:
     case ENAMETOOLONG:
     case ENOTDIR:
     case EISDIR:
-    case ELOOP:
-      return ErrorKind::invalid;
+    case ELOOP: return ErrorKind::invalid;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-    case E2BIG:
-      return ErrorKind::too_large;
-    case ECANCELED:
-      return ErrorKind::cancelled;
-    default:
-      return ErrorKind::unavailable;
+    case E2BIG: return ErrorKind::too_large;
+    case ECANCELED: return ErrorKind::cancelled;
+    default: return ErrorKind::unavailable;
   }
 }
 
 Blame blame_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::denied:
-      return Blame::policy;
-    case ErrorKind::unavailable:
-      return Blame::environment;
-    default:
-      return Blame::peer;
+    case ErrorKind::denied: return Blame::policy;
+    case ErrorKind::unavailable: return Blame::environment;
+    default: return Blame::peer;
   }
 }
 
 std::string_view reason_of(int number) {
   switch (number) {
-    case ENOENT:
-      return "no such file or directory";
+    case ENOENT: return "no such file or directory";
     case EACCES:
-    case EPERM:
-      return "permission denied";
-    case EROFS:
-      return "read-only; only /tmp, /out and mounts with mode rw can be written";
-    case EEXIST:
-      return "it exists already";
-    case ENOTDIR:
-      return "not a directory";
-    case EISDIR:
-      return "it is a directory";
-    case ENOTEMPTY:
-      return "the directory is not empty";
-    case ENAMETOOLONG:
-      return "the name is too long";
-    case ELOOP:
-      return "symbolic links are not followed here";
-    case EXDEV:
-      return "the path leaves its mount";
+    case EPERM: return "permission denied";
+    case EROFS: return "read-only; only /tmp, /out and mounts with mode rw can be written";
+    case EEXIST: return "it exists already";
+    case ENOTDIR: return "not a directory";
+    case EISDIR: return "it is a directory";
+    case ENOTEMPTY: return "the directory is not empty";
+    case ENAMETOOLONG: return "the name is too long";
+    case ELOOP: return "symbolic links are not followed here";
+    case EXDEV: return "the path leaves its mount";
     case ENOSPC:
-    case EDQUOT:
-      return "no space left";
-    default:
-      return {};
+    case EDQUOT: return "no space left";
+    default: return {};
   }
 }
 
@@ -102,7 +80,8 @@ FileError retold(FileError error, std::string_view path) {
 }
 
 FileError file_error(int number, std::string_view path) {
-  if (const std::string_view reason = reason_of(number); !reason.empty()) return file_error(number, path, reason);
+  if (const std::string_view reason = reason_of(number); !reason.empty())
+    return file_error(number, path, reason);
   char text[128];
   return file_error(number, path, strerror_r(number, text, sizeof text));
 }

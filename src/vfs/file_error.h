@@ -1,8 +1,8 @@
 // FileError: a relay::Error that also knows its errno.
 //
-// Tools want a sentence and a kind; guests want the number that their language turns into FileNotFoundError or
-// `err.code === "ENOENT"`. A FileError is both: it derives from Error, so RELAY_TRY in a function that returns
-// Result<T> keeps the sentence and drops the number, while everything in vfs/ hands the number up.
+// Tools want a sentence and a kind; guests want the number that their language turns into FileNotFoundError
+// or `err.code === "ENOENT"`. A FileError is both: it derives from Error, so RELAY_TRY in a function that
+// returns Result<T> keeps the sentence and drops the number, while everything in vfs/ hands the number up.
 #pragma once
 
 #include <cerrno>
@@ -39,14 +39,14 @@ inline std::unexpected<FileError> fail(FileError error) {
 }  // namespace relay::vfs
 
 /// RELAY_TRY and RELAY_CHECK for functions that return a FileResult.
-#define RELAY_FILE_TRY_IMPL(holder, declaration, ...)                                              \
-  auto&& holder = __VA_ARGS__;                                                                     \
-  if (!holder) return std::unexpected<relay::vfs::FileError>(std::move(holder).error());           \
+#define RELAY_FILE_TRY_IMPL(holder, declaration, ...)                                    \
+  auto&& holder = __VA_ARGS__;                                                           \
+  if (!holder) return std::unexpected<relay::vfs::FileError>(std::move(holder).error()); \
   declaration = *std::move(holder)
 #define RELAY_FILE_TRY(declaration, ...) \
   RELAY_FILE_TRY_IMPL(RELAY_CONCAT(relay_try_, __LINE__), declaration, __VA_ARGS__)
-#define RELAY_FILE_CHECK(...)                                                             \
-  do {                                                                                    \
-    if (auto&& relay_check_ = __VA_ARGS__; !relay_check_)                                 \
-      return std::unexpected<relay::vfs::FileError>(std::move(relay_check_).error());     \
+#define RELAY_FILE_CHECK(...)                                                         \
+  do {                                                                                \
+    if (auto&& relay_check_ = __VA_ARGS__; !relay_check_)                             \
+      return std::unexpected<relay::vfs::FileError>(std::move(relay_check_).error()); \
   } while (false)

@@ -43,9 +43,12 @@ enum class WriteMode : std::uint8_t {
   append,
   at,  // bytes at an offset of an existing file
 };
-enum class Existing : std::uint8_t { refuse, keep };     // create: EEXIST, or open what is there
+enum class Existing : std::uint8_t { refuse, keep };  // create: EEXIST, or open what is there
 enum class Parents : std::uint8_t { required, created };
-enum class Durability : std::uint8_t { cached, synced };  // synced: on disk (file and name) when write returns
+enum class Durability : std::uint8_t {
+  cached,
+  synced
+};  // synced: on disk (file and name) when write returns
 enum class Depth : std::uint8_t { one, recursive };
 enum class LastLink : std::uint8_t { follow, keep };  // keep: the link itself, as lstat and unlink do
 

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <set>
 
+#include <fmt/format.h>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 #include "base/limits.h"
 #include "io/spawn.h"
@@ -23,21 +23,24 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two reports
 
-constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
-                                  IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE |
+                                  IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 // For a directory as such, a change inside one of its files is no news.
-constexpr std::uint32_t kNameEvents = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+constexpr std::uint32_t kNameEvents =
+    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
 
 }  // namespace
 
 struct FileWatcher::State {
-  State(io::Executor executor, Fd fd, Changed on_change) : inotify(executor, fd.release()), changed(std::move(on_change)) {}
+  State(io::Executor executor, Fd fd, Changed on_change)
+      : inotify(executor, fd.release()), changed(std::move(on_change)) {}
 
   io::asio::posix::stream_descriptor inotify;
   Changed changed;
   FileWatcher* owner = nullptr;
 
-  void collect(const ::inotify_event& event, std::string_view name, std::set<std::string>& changed_keys) const {
+  void collect(const ::inotify_event& event, std::string_view name,
+               std::set<std::string>& changed_keys) const {
     if ((event.mask & IN_Q_OVERFLOW) != 0) {  // nobody knows what was lost
       for (const auto& [key, watched] : owner->watched_) changed_keys.insert(key);
       return;

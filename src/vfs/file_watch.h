@@ -1,10 +1,11 @@
 // FileWatcher: says when files change, through inotify.
 //
-// A file is watched through its directory, so that it is also seen when an editor replaces it; a directory is watched
-// for names that come and go. The directory is opened as everything is (confined_dir.h) and handed to inotify by its
-// descriptor, so a watch cannot be led astray by a link. Reports are merged: after each there is a short pause, and
-// whatever happens to a key in it is one report, so a file that is written in a loop does not flood anybody. What happens through the network on a remote file system, or to a file of the same name in another directory that
-// takes the directory's place, is not seen. Loop thread only.
+// A file is watched through its directory, so that it is also seen when an editor replaces it; a directory is
+// watched for names that come and go. The directory is opened as everything is (confined_dir.h) and handed to
+// inotify by its descriptor, so a watch cannot be led astray by a link. Reports are merged: after each there
+// is a short pause, and whatever happens to a key in it is one report, so a file that is written in a loop
+// does not flood anybody. What happens through the network on a remote file system, or to a file of the same
+// name in another directory that takes the directory's place, is not seen. Loop thread only.
 #pragma once
 
 #include <functional>
@@ -52,9 +53,11 @@ class FileWatcher {
   FileWatcher(io::Executor executor, Fd inotify, Changed changed);
   static io::Task<void> run(std::shared_ptr<State> state);
 
-  std::shared_ptr<State> state_;  // shared with the reading coroutine, which may outlive us by one turn of the loop
+  std::shared_ptr<State>
+      state_;  // shared with the reading coroutine, which may outlive us by one turn of the loop
   std::map<std::string, Watched, std::less<>> watched_;
-  std::map<int, std::set<std::string>> keys_;  // by descriptor: a directory has one, however many of its files are watched
+  std::map<int, std::set<std::string>>
+      keys_;  // by descriptor: a directory has one, however many of its files are watched
   friend struct State;
 };
 

@@ -1,7 +1,7 @@
 #include "vfs/file_watch.h"
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 #include "base/limits.h"
 #include "vfs/temp_dir.h"
@@ -15,9 +15,12 @@ class FileWatchTest : public testing::Test {
     dir_.write("a/file", "1");
     dir_.write("a/other", "1");
     TreeParts parts;
-    parts.host.push_back(Mount::open({"p", dir_.path(), MountMode::ro, {}, {"hidden"}, Symlinks::follow}).value());
+    parts.host.push_back(
+        Mount::open({"p", dir_.path(), MountMode::ro, {}, {"hidden"}, Symlinks::follow}).value());
     tree_.emplace(std::move(parts));
-    watcher_ = FileWatcher::open(loop_.get_executor(), [this](const std::string& key) { seen_.push_back(key); }).value();
+    watcher_ = FileWatcher::open(loop_.get_executor(), [this](const std::string& key) {
+                 seen_.push_back(key);
+               }).value();
   }
 
   void watch(const std::string& path) {
@@ -79,7 +82,8 @@ TEST_F(FileWatchTest, WhatMayNotBeReadIsNotWatched) {
 
 TEST_F(FileWatchTest, TooManyAreRefused) {
   const auto target = open_watch_target(*tree_, "/host/p/a").value();
-  for (std::size_t i = 0; i < limits::kWatchedFiles; ++i) ASSERT_TRUE(watcher_->watch(fmt::format("k{}", i), target));
+  for (std::size_t i = 0; i < limits::kWatchedFiles; ++i)
+    ASSERT_TRUE(watcher_->watch(fmt::format("k{}", i), target));
   EXPECT_FALSE(watcher_->watch("one more", target));
   EXPECT_TRUE(watcher_->watch("k0", target));
 }

@@ -52,7 +52,8 @@ Verdict IgnoreFile::judge(std::string_view path, FileType type) const {
   const std::string_view name = last_name(path);
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
     if (rule->directories_only && type != FileType::directory) continue;
-    if (rule->glob.matches(rule->anchored ? path : name)) return rule->negated ? Verdict::kept : Verdict::ignored;
+    if (rule->glob.matches(rule->anchored ? path : name))
+      return rule->negated ? Verdict::kept : Verdict::ignored;
   }
   return Verdict::none;
 }

@@ -1,11 +1,12 @@
 // .gitignore and .ignore: which files a search leaves out unless told otherwise.
 //
-// IgnoreFile is one such file: the last rule that matches decides, "!" takes back, a slash that is not at the end
-// anchors the rule to the file's directory, a slash at the end means directories only, and the rest is git's own
-// language (see gitignore(5)). IgnoreChain stacks the files of a directory on those above it: the nearest directory
-// with an opinion decides, .ignore files decide before .gitignore files (as in ripgrep, so that they can
-// override what git is told), and a directory that holds .git starts a new repository: .gitignore files above
-// it have no say. A file in an ignored directory cannot be taken back, because nobody looks inside.
+// IgnoreFile is one such file: the last rule that matches decides, "!" takes back, a slash that is not at the
+// end anchors the rule to the file's directory, a slash at the end means directories only, and the rest is
+// git's own language (see gitignore(5)). IgnoreChain stacks the files of a directory on those above it: the
+// nearest directory with an opinion decides, .ignore files decide before .gitignore files (as in ripgrep, so
+// that they can override what git is told), and a directory that holds .git starts a new repository:
+// .gitignore files above it have no say. A file in an ignored directory cannot be taken back, because nobody
+// looks inside.
 #pragma once
 
 #include <memory>
@@ -47,7 +48,8 @@ class IgnoreChain {
     IgnoreFile gitignore, ignore;
     bool is_repository = false;  // has .git
   };
-  IgnoreChain(Level level, std::shared_ptr<const IgnoreChain> above) : level_(std::move(level)), above_(std::move(above)) {}
+  IgnoreChain(Level level, std::shared_ptr<const IgnoreChain> above)
+      : level_(std::move(level)), above_(std::move(above)) {}
 
   /// path is relative to the mount. Directories above it are taken as not ignored.
   [[nodiscard]] bool ignores(std::string_view path, FileType type) const;

@@ -37,7 +37,9 @@ TEST(IgnoreFile, Table) {
       {"a  ", "a", Verdict::ignored},
       {"a\\ ", "a ", Verdict::ignored},
       {"a\r\nb", "a", Verdict::ignored},
-      {"\xEF\xBB\xBF" "a", "a", Verdict::ignored},
+      {"\xEF\xBB\xBF"
+       "a",
+       "a", Verdict::ignored},
       {"[ab].c", "b.c", Verdict::ignored},
       {"[!ab].c", "b.c", Verdict::none},
       {"[", "[", Verdict::none},
@@ -57,12 +59,14 @@ TEST(IgnoreFile, Table) {
     std::string_view path = row.path;
     const bool is_dir = path.ends_with('/');
     if (is_dir) path.remove_suffix(1);
-    const Verdict verdict = IgnoreFile::parse(row.rules).judge(path, is_dir ? FileType::directory : FileType::file);
+    const Verdict verdict =
+        IgnoreFile::parse(row.rules).judge(path, is_dir ? FileType::directory : FileType::file);
     EXPECT_EQ(verdict, row.verdict) << row.rules << " on " << row.path;
   }
 }
 
-std::shared_ptr<const IgnoreChain> chain(IgnoreChain::Level level, std::shared_ptr<const IgnoreChain> above = nullptr) {
+std::shared_ptr<const IgnoreChain> chain(IgnoreChain::Level level,
+                                         std::shared_ptr<const IgnoreChain> above = nullptr) {
   return std::make_shared<IgnoreChain>(std::move(level), std::move(above));
 }
 

@@ -42,8 +42,8 @@ class PartCursor {
   bool done_;
 };
 
-// A globstar takes as few parts as it can; on a mismatch the last one takes one more. Only the last can matter:
-// whatever an earlier one could give up, the last can take as well.
+// A globstar takes as few parts as it can; on a mismatch the last one takes one more. Only the last can
+// matter: whatever an earlier one could give up, the last can take as well.
 bool match_parts(const std::vector<GlobPart>& parts, std::string_view path) {
   std::size_t at = 0;
   PartCursor cursor(path);
@@ -112,14 +112,10 @@ void GlobPart::finish(Case letters) {
 bool GlobPart::matches(std::string_view name) const {
   const std::size_t size = literal_.size();
   switch (shape_) {
-    case Shape::literal:
-      return same(name, literal_, case_);
-    case Shape::suffix:
-      return name.size() >= size && same(name.substr(name.size() - size), literal_, case_);
-    case Shape::prefix:
-      return name.size() >= size && same(name.substr(0, size), literal_, case_);
-    case Shape::general:
-      return matches_general(name);
+    case Shape::literal: return same(name, literal_, case_);
+    case Shape::suffix: return name.size() >= size && same(name.substr(name.size() - size), literal_, case_);
+    case Shape::prefix: return name.size() >= size && same(name.substr(0, size), literal_, case_);
+    case Shape::general: return matches_general(name);
   }
   return false;
 }
@@ -153,14 +149,12 @@ std::size_t GlobPart::step(const Token& token, std::string_view name, std::size_
   switch (token.kind) {
     case Token::Kind::byte:
       return token.byte == name[at] || (case_ == Case::ignored && fold(token.byte) == fold(name[at])) ? 1 : 0;
-    case Token::Kind::any_char:
-      return decode_char(name.substr(at)).size;
+    case Token::Kind::any_char: return decode_char(name.substr(at)).size;
     case Token::Kind::char_class: {
       const DecodedChar c = decode_char(name.substr(at));
       return class_has(classes_[token.char_class], c.value) ? c.size : 0;
     }
-    case Token::Kind::any_run:
-      return 0;
+    case Token::Kind::any_run: return 0;
   }
   return 0;
 }

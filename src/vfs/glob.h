@@ -4,10 +4,10 @@
 //   ?       one character (a UTF-8 character)   [a-z]   one of a class; [!a-z] and [^a-z] one of the others
 //   {a,b}   either; may nest and hold slashes   \x      x itself
 //
-// "a/**" means what is inside a, not a itself. "**" inside a part ("a**b") is "*". A pattern compiles to lists of
-// parts; two greedy matchers with one place to go back to (one over the parts, one inside a part) make the work at
-// most proportional to pattern times path, whatever an attacker writes. Braces are expanded when parsing, and
-// bounded.
+// "a/**" means what is inside a, not a itself. "**" inside a part ("a**b") is "*". A pattern compiles to
+// lists of parts; two greedy matchers with one place to go back to (one over the parts, one inside a part)
+// make the work at most proportional to pattern times path, whatever an attacker writes. Braces are expanded
+// when parsing, and bounded.
 #pragma once
 
 #include <string>
@@ -61,7 +61,8 @@ class GlobPart {
 
 class Glob {
  public:
-  static Result<Glob> parse(std::string_view pattern, Case letters = Case::sensitive, Braces braces = Braces::expand);
+  static Result<Glob> parse(std::string_view pattern, Case letters = Case::sensitive,
+                            Braces braces = Braces::expand);
 
   /// Does the whole path match? No slash at either end of path.
   [[nodiscard]] bool matches(std::string_view path) const;

@@ -1,4 +1,5 @@
-// A pattern and a path, split at the first newline: no crash, no endless work, and "beneath" never says no wrongly.
+// A pattern and a path, split at the first newline: no crash, no endless work, and "beneath" never says no
+// wrongly.
 #include <cstdlib>
 #include <string_view>
 
@@ -13,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   for (const Case letters : {Case::sensitive, Case::ignored}) {
     const auto glob = Glob::parse(text.substr(0, newline), letters);
     if (!glob || !glob->matches(path) || path.empty()) continue;
-    for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
+         slash = path.find('/', slash + 1)) {
       if (!glob->may_match_beneath(path.substr(0, slash))) std::abort();
     }
   }

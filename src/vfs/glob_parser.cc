@@ -108,7 +108,8 @@ Result<std::vector<std::string>> expand_braces(std::string_view pattern) {
     } else {
       const std::string_view view = text;
       for (auto choice = group.choices.rbegin(); choice != group.choices.rend(); ++choice) {
-        waiting.push_back(fmt::format("{}{}{}", view.substr(0, group.open), *choice, view.substr(group.close + 1)));
+        waiting.push_back(
+            fmt::format("{}{}{}", view.substr(0, group.open), *choice, view.substr(group.close + 1)));
       }
     }
     if (waiting.size() + done.size() > limits::kGlobAlternatives || bytes > 16 * limits::kGlobBytes) {
@@ -129,7 +130,8 @@ bool GlobParser::parse_class(std::string_view text, std::size_t& at, GlobPart& p
   for (bool first = true; i < text.size() && (first || text[i] != ']'); first = false) {
     if (const NamedClass* named = find_named_class(text.substr(i))) {
       for (std::size_t k = 0; k < named->ranges.size(); k += 2) {
-        set.ranges.push_back({static_cast<unsigned char>(named->ranges[k]), static_cast<unsigned char>(named->ranges[k + 1])});
+        set.ranges.push_back(
+            {static_cast<unsigned char>(named->ranges[k]), static_cast<unsigned char>(named->ranges[k + 1])});
       }
       i += named->name.size();
       continue;
@@ -163,10 +165,13 @@ Result<GlobPart> GlobParser::parse_part(std::string_view text) {
     } else if (c == '?') {
       part.tokens_.push_back({Token::Kind::any_char});
     } else if (c == '[') {
-      if (!parse_class(text, i, part)) return fail(invalid(fmt::format("glob pattern: the class in '{}' has no ]", text)));
-      part.tokens_.push_back({Token::Kind::char_class, 0, static_cast<std::uint16_t>(part.classes_.size() - 1)});
+      if (!parse_class(text, i, part))
+        return fail(invalid(fmt::format("glob pattern: the class in '{}' has no ]", text)));
+      part.tokens_.push_back(
+          {Token::Kind::char_class, 0, static_cast<std::uint16_t>(part.classes_.size() - 1)});
     } else {
-      if (c == '\\' && i == text.size()) return fail(invalid("glob pattern: nothing follows the last backslash"));
+      if (c == '\\' && i == text.size())
+        return fail(invalid("glob pattern: nothing follows the last backslash"));
       part.tokens_.push_back({Token::Kind::byte, c == '\\' ? text[i++] : c});
     }
   }

@@ -26,27 +26,66 @@ struct Row {
 
 TEST(Glob, Table) {
   const Row rows[] = {
-      {"*.ts", "a.ts", true},          {"*.ts", "a.tsx", false},        {"*.ts", "d/a.ts", false},
-      {"**/*.ts", "a.ts", true},       {"**/*.ts", "d/e/a.ts", true},   {"src/**", "src", false},
-      {"src/**", "src/a", true},       {"src/**", "src/a/b", true},     {"src/**", "srcx/a", false},
-      {"a/**/b", "a/b", true},         {"a/**/b", "a/x/b", true},       {"a/**/b", "a/x/y/b", true},
-      {"a/**/b", "ab", false},         {"**", "a", true},               {"**", "a/b/c", true},
-      {"a**b", "axxb", true},          {"a**b", "a/b", false},          {"?", "x", true},
-      {"?", "ä", true},                {"??", "ä", false},              {"?", "", false},
-      {"[abc]x", "bx", true},          {"[abc]x", "dx", false},         {"[a-c]", "b", true},
-      {"[!a-c]", "d", true},           {"[^a-c]", "b", false},          {"[]x]", "]", true},
-      {"[!]x]", "y", true},            {"[a-]", "-", true},             {"[ä-ü]", "ö", true},
-      {"[[:digit:]]", "7", true},      {"[[:alpha:]_]x", "_x", true},   {"\\*", "*", true},
-      {"\\*", "a", false},             {"{a,b}.c", "b.c", true},        {"{a,b}.c", "c.c", false},
-      {"*.{ts,tsx}", "q.tsx", true},   {"{a,b{c,d}}x", "bdx", true},    {"{src,lib}/**/*.h", "lib/x/y.h", true},
-      {"{a", "{a", true},              {"{a}", "{a}", true},            {"a,b", "a,b", true},
-      {"x{,y}", "x", true},            {"x{,y}", "xy", true},           {"[{]a,b}", "{a,b}", true},
-      {"*", ".hidden", true},          {"a/*/c", "a/b/c", true},        {"a/*/c", "a/b/b/c", false},
-      {"*a*b*c", "xxaxxbxxc", true},   {"*a*b*c", "xxaxxcxxb", false},  {"**/a/**/b/*", "x/a/y/b/a/b/z", true},
-      {"lib*", "library", true},       {"lib*", "li", false},           {"*", "", false},
-      {"**/x/y", "x/x/y", true},       {"", "a", false},                {"/src/*", "src/a", true},
+      {"*.ts", "a.ts", true},
+      {"*.ts", "a.tsx", false},
+      {"*.ts", "d/a.ts", false},
+      {"**/*.ts", "a.ts", true},
+      {"**/*.ts", "d/e/a.ts", true},
+      {"src/**", "src", false},
+      {"src/**", "src/a", true},
+      {"src/**", "src/a/b", true},
+      {"src/**", "srcx/a", false},
+      {"a/**/b", "a/b", true},
+      {"a/**/b", "a/x/b", true},
+      {"a/**/b", "a/x/y/b", true},
+      {"a/**/b", "ab", false},
+      {"**", "a", true},
+      {"**", "a/b/c", true},
+      {"a**b", "axxb", true},
+      {"a**b", "a/b", false},
+      {"?", "x", true},
+      {"?", "ä", true},
+      {"??", "ä", false},
+      {"?", "", false},
+      {"[abc]x", "bx", true},
+      {"[abc]x", "dx", false},
+      {"[a-c]", "b", true},
+      {"[!a-c]", "d", true},
+      {"[^a-c]", "b", false},
+      {"[]x]", "]", true},
+      {"[!]x]", "y", true},
+      {"[a-]", "-", true},
+      {"[ä-ü]", "ö", true},
+      {"[[:digit:]]", "7", true},
+      {"[[:alpha:]_]x", "_x", true},
+      {"\\*", "*", true},
+      {"\\*", "a", false},
+      {"{a,b}.c", "b.c", true},
+      {"{a,b}.c", "c.c", false},
+      {"*.{ts,tsx}", "q.tsx", true},
+      {"{a,b{c,d}}x", "bdx", true},
+      {"{src,lib}/**/*.h", "lib/x/y.h", true},
+      {"{a", "{a", true},
+      {"{a}", "{a}", true},
+      {"a,b", "a,b", true},
+      {"x{,y}", "x", true},
+      {"x{,y}", "xy", true},
+      {"[{]a,b}", "{a,b}", true},
+      {"*", ".hidden", true},
+      {"a/*/c", "a/b/c", true},
+      {"a/*/c", "a/b/b/c", false},
+      {"*a*b*c", "xxaxxbxxc", true},
+      {"*a*b*c", "xxaxxcxxb", false},
+      {"**/a/**/b/*", "x/a/y/b/a/b/z", true},
+      {"lib*", "library", true},
+      {"lib*", "li", false},
+      {"*", "", false},
+      {"**/x/y", "x/x/y", true},
+      {"", "a", false},
+      {"/src/*", "src/a", true},
   };
-  for (const Row& row : rows) EXPECT_EQ(matches(row.pattern, row.path), row.match) << row.pattern << " on " << row.path;
+  for (const Row& row : rows)
+    EXPECT_EQ(matches(row.pattern, row.path), row.match) << row.pattern << " on " << row.path;
 }
 
 TEST(Glob, IgnoresCaseWhenAsked) {
@@ -96,18 +135,21 @@ TEST(Glob, AgreesWithFnmatch) {
     const std::string pattern = random_text(random, "ab*?[]!-/\\", 8);
     const std::string path = random_text(random, "ab-/]", 6);
     const bool odd = pattern.empty() || path.empty() || pattern.contains("**") || pattern.contains("//") ||
-                     path.contains("//") || pattern.contains("[") || pattern.front() == '/' || pattern.back() == '/' ||
-                     path.front() == '/' || path.back() == '/' || pattern.contains("\\/");
+                     path.contains("//") || pattern.contains("[") || pattern.front() == '/' ||
+                     pattern.back() == '/' || path.front() == '/' || path.back() == '/' ||
+                     pattern.contains("\\/");
     const auto glob = odd ? Result<Glob>(relay::fail(invalid(""))) : Glob::parse(pattern);
     if (!glob) continue;
     ++compared;
-    EXPECT_EQ(glob->matches(path), ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0) << pattern << " on " << path;
+    EXPECT_EQ(glob->matches(path), ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0)
+        << pattern << " on " << path;
   }
   EXPECT_GT(compared, 10'000);
 }
 
 // The reference for globstars: plain recursion, exponential and obviously right.
-bool reference(const std::vector<std::string>& pattern, std::size_t p, const std::vector<std::string>& path, std::size_t s) {
+bool reference(const std::vector<std::string>& pattern, std::size_t p, const std::vector<std::string>& path,
+               std::size_t s) {
   if (p == pattern.size()) return s == path.size();
   if (pattern[p] == "**") {
     if (p + 1 == pattern.size()) return s < path.size();
@@ -116,7 +158,8 @@ bool reference(const std::vector<std::string>& pattern, std::size_t p, const std
     }
     return false;
   }
-  return s < path.size() && ::fnmatch(pattern[p].c_str(), path[s].c_str(), 0) == 0 && reference(pattern, p + 1, path, s + 1);
+  return s < path.size() && ::fnmatch(pattern[p].c_str(), path[s].c_str(), 0) == 0 &&
+         reference(pattern, p + 1, path, s + 1);
 }
 
 TEST(Glob, GlobstarsAgreeWithTheReference) {
@@ -132,7 +175,8 @@ TEST(Glob, GlobstarsAgreeWithTheReference) {
     for (std::size_t n = random() % 5 + 1; n > 0; --n) path.emplace_back(names[random() % 3]);
     const std::string pattern_text = fmt::format("{}", fmt::join(pattern, "/"));
     const std::string path_text = fmt::format("{}", fmt::join(path, "/"));
-    EXPECT_EQ(matches(pattern_text, path_text), reference(pattern, 0, path, 0)) << pattern_text << " on " << path_text;
+    EXPECT_EQ(matches(pattern_text, path_text), reference(pattern, 0, path, 0))
+        << pattern_text << " on " << path_text;
   }
 }
 

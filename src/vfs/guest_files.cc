@@ -20,7 +20,8 @@ FileResult<std::string> take_path(const json::object& args, std::string_view nam
   return std::string(*text);
 }
 
-FileResult<std::uint64_t> take_count(const json::object& args, std::string_view name, std::uint64_t otherwise) {
+FileResult<std::uint64_t> take_count(const json::object& args, std::string_view name,
+                                     std::uint64_t otherwise) {
   const json::value* value = json::find(args, name);
   if (value == nullptr || value->is_null()) return otherwise;
   // JavaScript writes large whole numbers as doubles; up to 2^53 they are exact.
@@ -53,9 +54,11 @@ FileResult<GuestReply> reply(FileResult<> done) {
 
 FileResult<GuestReply> stat(Tree& tree, const json::object& args, std::string) {
   RELAY_FILE_TRY(const std::string path, take_path(args, "path"));
-  RELAY_FILE_TRY(const FileStat found, tree.stat(path, flag(args, "follow", true) ? LastLink::follow : LastLink::keep));
+  RELAY_FILE_TRY(const FileStat found,
+                 tree.stat(path, flag(args, "follow", true) ? LastLink::follow : LastLink::keep));
   GuestReply out;
-  out.result = {{"type", name_of(found.type)}, {"size", found.size}, {"mtimeMs", found.mtime_ms}, {"mode", found.mode}};
+  out.result = {
+      {"type", name_of(found.type)}, {"size", found.size}, {"mtimeMs", found.mtime_ms}, {"mode", found.mode}};
   return out;
 }
 
@@ -63,10 +66,12 @@ FileResult<GuestReply> list(Tree& tree, const json::object& args, std::string) {
   RELAY_FILE_TRY(const std::string path, take_path(args, "path"));
   RELAY_FILE_TRY(const Listing listing, tree.list(path, kEntries));
   // Half a directory would look like a whole one to a program.
-  if (listing.truncated) return fail(file_error(EOVERFLOW, path, fmt::format("it has more than {} entries", kEntries)));
+  if (listing.truncated)
+    return fail(file_error(EOVERFLOW, path, fmt::format("it has more than {} entries", kEntries)));
   json::array entries;
   for (const DirEntry& entry : listing.entries) {
-    entries.push_back(json::object{{"name", entry.name}, {"type", name_of(entry.type)}, {"size", entry.size}});
+    entries.push_back(
+        json::object{{"name", entry.name}, {"type", name_of(entry.type)}, {"size", entry.size}});
   }
   GuestReply out;
   out.result = {{"entries", std::move(entries)}};
@@ -137,7 +142,8 @@ constexpr std::array<Operation, 8> kOperations{{{"fs.read", read},
                                                 {"fs.rename", rename}}};
 
 const Operation* find_operation(std::string_view name) {
-  const auto found = std::find_if(kOperations.begin(), kOperations.end(), [&](const auto& op) { return op.name == name; });
+  const auto found =
+      std::find_if(kOperations.begin(), kOperations.end(), [&](const auto& op) { return op.name == name; });
   return found == kOperations.end() ? nullptr : &*found;
 }
 
@@ -147,7 +153,8 @@ bool GuestFiles::handles(std::string_view op) {
   return find_operation(op) != nullptr;
 }
 
-FileResult<GuestReply> GuestFiles::perform(std::string_view op, const json::object& args, std::string body) const {
+FileResult<GuestReply> GuestFiles::perform(std::string_view op, const json::object& args,
+                                           std::string body) const {
   const Operation* operation = find_operation(op);
   if (operation == nullptr) return fail(file_error(ENOSYS, op, "there is no such file call"));
   return operation->perform(*tree_, args, std::move(body));

@@ -1,14 +1,16 @@
 // GuestFiles: the file calls of a guest ("fs.read", "fs.write", ...) on its tree.
 //
 // A guest's own checks are for good error messages; these are the wall. Arguments come from code that we do
-// not trust: each is checked, sizes are bounded, and whatever goes wrong becomes {"type", "message", "errno"}, which the
-// guest's language turns into its own exception. The calls, arguments and results are those of the wire:
+// not trust: each is checked, sizes are bounded, and whatever goes wrong becomes {"type", "message",
+// "errno"}, which the guest's language turns into its own exception. The calls, arguments and results are
+// those of the wire:
 //
 //   fs.stat {path, follow?}          -> {type, size, mtimeMs, mode}
 //   fs.list {path}                   -> {entries: [{name, type, size}]}, all of them or EOVERFLOW
 //   fs.read {path, offset?, length?} -> {size, eof} and the bytes
 //   fs.write {path, mode, offset?, exclusive?, parents?} and bytes -> {bytesWritten, size}
-//   fs.truncate {path, size}   fs.mkdir {path, recursive?}   fs.remove {path, recursive?}   fs.rename {from, to}
+//   fs.truncate {path, size}   fs.mkdir {path, recursive?}   fs.remove {path, recursive?}   fs.rename {from,
+//   to}
 #pragma once
 
 #include <memory>

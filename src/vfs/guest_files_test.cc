@@ -29,8 +29,10 @@ class GuestFilesTest : public testing::Test {
 };
 
 TEST_F(GuestFilesTest, SpeaksTheWire) {
-  EXPECT_EQ(call("fs.write", R"({"path":"/tmp/f","mode":"create","exclusive":true})", "hello"), R"({"bytesWritten":5,"size":5})");
-  EXPECT_EQ(call("fs.write", R"({"path":"/tmp/f","mode":"at","offset":4})", "O!"), R"({"bytesWritten":2,"size":6})");
+  EXPECT_EQ(call("fs.write", R"({"path":"/tmp/f","mode":"create","exclusive":true})", "hello"),
+            R"({"bytesWritten":5,"size":5})");
+  EXPECT_EQ(call("fs.write", R"({"path":"/tmp/f","mode":"at","offset":4})", "O!"),
+            R"({"bytesWritten":2,"size":6})");
   EXPECT_EQ(call("fs.write", R"({"path":"/tmp/f","mode":"append"})", "?"), R"({"bytesWritten":1,"size":7})");
   EXPECT_EQ(call("fs.read", R"({"path":"/tmp/f","offset":1,"length":4})"), R"({"size":7,"eof":false}ellO)");
   EXPECT_EQ(call("fs.read", R"({"path":"/tmp/f","offset":5.0})"), R"({"size":7,"eof":true}!?)");
@@ -38,7 +40,8 @@ TEST_F(GuestFilesTest, SpeaksTheWire) {
   EXPECT_EQ(call("fs.list", R"({"path":"/tmp"})"), R"({"entries":[{"name":"f","type":"file","size":1}]})");
   EXPECT_EQ(call("fs.mkdir", R"({"path":"/tmp/a/b","recursive":true})"), "{}");
   EXPECT_EQ(call("fs.rename", R"({"from":"/tmp/f","to":"/out/f"})"), "{}");
-  EXPECT_NE(call("fs.stat", R"({"path":"/out/f"})").find(R"("type":"file","size":1,"mtimeMs":)"), std::string::npos);
+  EXPECT_NE(call("fs.stat", R"({"path":"/out/f"})").find(R"("type":"file","size":1,"mtimeMs":)"),
+            std::string::npos);
   EXPECT_EQ(call("fs.remove", R"({"path":"/tmp/a","recursive":true})"), "{}");
 }
 
@@ -63,7 +66,9 @@ TEST_F(GuestFilesTest, ErrorsCarryTheirErrno) {
 
 TEST_F(GuestFilesTest, SparseWritesCountTheirFullSize) {
   EXPECT_EQ(call("fs.write", R"({"path":"/tmp/s","mode":"create"})", ""), R"({"bytesWritten":0,"size":0})");
-  const auto hole = files_->perform("fs.write", json::parse_object(R"({"path":"/tmp/s","mode":"at","offset":9007199254740992})").value(), "x");
+  const auto hole = files_->perform(
+      "fs.write", json::parse_object(R"({"path":"/tmp/s","mode":"at","offset":9007199254740992})").value(),
+      "x");
   ASSERT_FALSE(hole);
   EXPECT_EQ(hole.error().number, ENOSPC);
 }

@@ -28,7 +28,8 @@ RE2::Options options_for(const SearchPattern& pattern) {
 
 Result<void> check_text(const std::string& text) {
   if (text.empty()) return relay::fail(invalid("the search pattern is empty"));
-  if (text.size() > limits::kSearchPatternBytes) return relay::fail(invalid("the search pattern is too long"));
+  if (text.size() > limits::kSearchPatternBytes)
+    return relay::fail(invalid("the search pattern is too long"));
   if (text.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) {
     return relay::fail(invalid("the search pattern contains a newline or NUL; search is line by line"));
   }
@@ -43,7 +44,8 @@ bool matches_every_line(std::string_view regex) {
 
 std::size_t line_start(std::string_view text, std::size_t at) {
   const void* newline = ::memrchr(text.data(), '\n', at);
-  return newline == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(newline) - text.data()) + 1;
+  return newline == nullptr ? 0
+                            : static_cast<std::size_t>(static_cast<const char*>(newline) - text.data()) + 1;
 }
 
 }  // namespace
@@ -65,8 +67,9 @@ Result<LineMatcher> LineMatcher::compile(const SearchPattern& pattern) {
   const std::string text = pattern.syntax == Syntax::literal ? pattern.text : "(?m)" + pattern.text;
   matcher.regex_ = std::make_unique<RE2>(text, options_for(pattern));
   if (!matcher.regex_->ok()) {
-    return relay::fail(invalid(fmt::format("the search pattern is no regular expression: {}; set literal to search for plain text",
-                                           matcher.regex_->error())));
+    return relay::fail(invalid(
+        fmt::format("the search pattern is no regular expression: {}; set literal to search for plain text",
+                    matcher.regex_->error())));
   }
   return matcher;
 }

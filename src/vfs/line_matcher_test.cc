@@ -20,15 +20,33 @@ struct Row {
 
 TEST(RequiredLiteral, Table) {
   const Row rows[] = {
-      {"hello", "hello", true},          {"a\\.b", "a.b", true},        {"int\\s+main\\(", "main(", false},
-      {"colou?r", "colo", false},        {"ab*cd", "cd", false},        {"abc+d", "abc", false},
-      {"foo|bar", "foo|bar", true},          {"(foo)bar", "bar", false},    {"(?i)foo", "", false},
-      {"[abc]def", "def", false},        {"[]x]yz", "yz", false},       {"x{3}yz", "yz", false},
-      {"\\Qa.b\\E", "", false},          {"^abc$", "abc", false},       {".*", "", false},
-      {"é*ab", "ab", false},             {"\\bfoo\\b", "foo", false},   {"x", "x", true},
-      {"x.", "", false},                 {"(?:a|b)cd", "cd", false},    {"\\x41bc", "", false},
-      {"[[:alpha:]]xy", "xy", false},    {"(a[)]b)cd", "cd", false},    {"\\pLab", "", false},
-      {"{c|}é", "{c|}é", true},          {"a{x}b", "a{x}b", true},      {"ab{2,}cd", "cd", false},
+      {"hello", "hello", true},
+      {"a\\.b", "a.b", true},
+      {"int\\s+main\\(", "main(", false},
+      {"colou?r", "colo", false},
+      {"ab*cd", "cd", false},
+      {"abc+d", "abc", false},
+      {"foo|bar", "foo|bar", true},
+      {"(foo)bar", "bar", false},
+      {"(?i)foo", "", false},
+      {"[abc]def", "def", false},
+      {"[]x]yz", "yz", false},
+      {"x{3}yz", "yz", false},
+      {"\\Qa.b\\E", "", false},
+      {"^abc$", "abc", false},
+      {".*", "", false},
+      {"é*ab", "ab", false},
+      {"\\bfoo\\b", "foo", false},
+      {"x", "x", true},
+      {"x.", "", false},
+      {"(?:a|b)cd", "cd", false},
+      {"\\x41bc", "", false},
+      {"[[:alpha:]]xy", "xy", false},
+      {"(a[)]b)cd", "cd", false},
+      {"\\pLab", "", false},
+      {"{c|}é", "{c|}é", true},
+      {"a{x}b", "a{x}b", true},
+      {"ab{2,}cd", "cd", false},
   };
   for (const Row& row : rows) {
     const RequiredLiterals found = required_literals(row.regex, Case::sensitive);
@@ -45,8 +63,10 @@ TEST(RequiredLiteral, Table) {
 // Whatever RE2 matches contains the literal: an expression made of random pieces against random text.
 TEST(RequiredLiteral, NeverLosesAMatch) {
   std::mt19937 random(17);
-  const std::string_view pieces[] = {"a", "b", "ab", ".", "*", "+", "?", "{2}", "{0,1}", "(", ")", "(?:", "|", "[ab]", "[^a]",
-                                     "\\b", "\\.", "^", "$", "[]a]", "\\w", "c", "[a\\]b]", "[[:alpha:]]", "{", "}", "\\[", "é"};
+  const std::string_view pieces[] = {"a",    "b",       "ab",          ".", "*",   "+",    "?",
+                                     "{2}",  "{0,1}",   "(",           ")", "(?:", "|",    "[ab]",
+                                     "[^a]", "\\b",     "\\.",         "^", "$",   "[]a]", "\\w",
+                                     "c",    "[a\\]b]", "[[:alpha:]]", "{", "}",   "\\[",  "é"};
   const std::string_view letters[] = {"a", "b", "c", ".", "{", "}", "[", "]", "é", " "};
   RE2::Options options;
   options.set_log_errors(false);
@@ -61,9 +81,12 @@ TEST(RequiredLiteral, NeverLosesAMatch) {
       text.clear();
       for (std::size_t n = random() % 10; n > 0; --n) text += letters[random() % std::size(letters)];
       const bool match = RE2::PartialMatch(text, compiled);
-      const bool has = std::any_of(required.any.begin(), required.any.end(),
-                                   [&](const std::string& one) { return text.find(one) != std::string::npos; });
-      if (match) EXPECT_TRUE(has) << regex << " on " << text << " wants " << fmt::format("{}", fmt::join(required.any, " or "));
+      const bool has = std::any_of(required.any.begin(), required.any.end(), [&](const std::string& one) {
+        return text.find(one) != std::string::npos;
+      });
+      if (match)
+        EXPECT_TRUE(has) << regex << " on " << text << " wants "
+                         << fmt::format("{}", fmt::join(required.any, " or "));
       if (required.whole) EXPECT_EQ(match, has) << regex << " on " << text;
       matched += match;
     }
@@ -96,7 +119,10 @@ TEST(LineMatcher, FindsTheFirstMatchOfEachLine) {
   EXPECT_EQ(lines_of({"(?s)a.b"}, "a\nb\naxb"), (Starts{4}));
   EXPECT_EQ(lines_of({"a.b", Syntax::literal}, "axb\na.b\n"), (Starts{4}));
   EXPECT_EQ(lines_of({"ÄB", Syntax::literal, Case::ignored}, "xx\näb\n"), (Starts{3}));
-  EXPECT_EQ(lines_of({"kelvin", Syntax::literal, Case::ignored}, "x\n\xE2\x84\xAA" "elvin\n"), (Starts{2}));
+  EXPECT_EQ(lines_of({"kelvin", Syntax::literal, Case::ignored},
+                     "x\n\xE2\x84\xAA"
+                     "elvin\n"),
+            (Starts{2}));
   EXPECT_EQ(lines_of({"dog|cat|bird"}, "a cat and dog\nx\nbirdcat\n"), (Starts{2, 16}));
   EXPECT_EQ(lines_of({"dog$|c.t|b"}, "dogs\ncut\nab\ndog"), (Starts{5, 10, 12}));
   EXPECT_EQ(lines_of({"w.rd", Syntax::regex, Case::ignored}, "x\nWORD\n"), (Starts{2}));

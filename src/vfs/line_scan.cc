@@ -87,7 +87,8 @@ std::size_t LineScan::searchable_end(Filled filled) const {
   return std::max(begin_, back_lines(held(), lines_end, context_));
 }
 
-void LineScan::search(const Fd& file, std::uint64_t size_hint, const std::function<bool()>& should_stop, HitSink& sink) {
+void LineScan::search(const Fd& file, std::uint64_t size_hint, const std::function<bool()>& should_stop,
+                      HitSink& sink) {
   start_over();
   size_hint_ = size_hint;
   bool first = true;
@@ -133,16 +134,20 @@ Go LineScan::report(std::string_view text, std::size_t end, HitSink& sink) {
 // floor is the start of a line, at or before the one that is asked for.
 LineScan::Place LineScan::line_at(std::string_view text, std::size_t at, std::size_t floor) {
   const void* before = at > floor ? ::memrchr(text.data() + floor, '\n', at - floor) : nullptr;
-  const std::size_t start = before == nullptr ? floor : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
+  const std::size_t start =
+      before == nullptr ? floor
+                        : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
   return {start, forward_lines(text, at, 1)};
 }
 
 LineHit LineScan::make_hit(std::string_view text, std::size_t at, Place line) {
   line_ += count_newlines(text.substr(counted_, line.start - counted_));
   counted_ = line.start;
-  LineHit hit{line_, at - line.start + 1, without_end(text.substr(line.start, line.end - line.start)), {}, {}};
+  LineHit hit{
+      line_, at - line.start + 1, without_end(text.substr(line.start, line.end - line.start)), {}, {}};
   if (context_ > 0) {
-    const std::size_t from = back_lines(text, line.start, context_), to = forward_lines(text, line.end, context_);
+    const std::size_t from = back_lines(text, line.start, context_),
+                      to = forward_lines(text, line.end, context_);
     hit.before = text.substr(from, line.start - from);
     hit.after = text.substr(line.end, to - line.end);
   }

@@ -1,8 +1,8 @@
 // LineScan: reads one file in pieces and reports its matching lines.
 //
-// Memory stays small whatever the file: a window of 64 KiB of whole lines moves over it, and grows only for lines
-// that do not fit. As in ripgrep, a NUL byte means a binary file: the piece that has it and all that follows
-// are not searched. A byte order mark is skipped; UTF-16 files that have one are searched as UTF-8.
+// Memory stays small whatever the file: a window of 64 KiB of whole lines moves over it, and grows only for
+// lines that do not fit. As in ripgrep, a NUL byte means a binary file: the piece that has it and all that
+// follows are not searched. A byte order mark is skipped; UTF-16 files that have one are searched as UTF-8.
 // One scan belongs to one thread and is used for many files.
 #pragma once
 
@@ -41,7 +41,8 @@ class LineScan {
   LineScan(const LineMatcher& matcher, std::size_t context);
 
   /// Searches an open file from its start. should_stop is asked for each piece of it.
-  void search(const Fd& file, std::uint64_t size_hint, const std::function<bool()>& should_stop, HitSink& sink);
+  void search(const Fd& file, std::uint64_t size_hint, const std::function<bool()>& should_stop,
+              HitSink& sink);
   void search(std::string_view content, HitSink& sink);
 
  private:
@@ -65,9 +66,9 @@ class LineScan {
   std::vector<char> window_;
   std::size_t begin_ = 0;  // the first line that is not searched yet; before it: context
   std::size_t end_ = 0;
-  std::size_t counted_ = 0;     // where line_ is
-  std::uint64_t line_ = 1;      // the number of the line at counted_
-  std::uint64_t read_ = 0;      // bytes of this file so far
+  std::size_t counted_ = 0;  // where line_ is
+  std::uint64_t line_ = 1;   // the number of the line at counted_
+  std::uint64_t read_ = 0;   // bytes of this file so far
   std::uint64_t size_hint_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // LiteralFinder: where does a fixed text occur? The inner loop of search.
 //
-// It looks for the two rarest bytes of the text at their distance, 32 places at once where the machine has AVX2, and
-// compares the whole text only where both are. Ignoring case folds ASCII letters only.
+// It looks for the two rarest bytes of the text at their distance, 32 places at once where the machine has
+// AVX2, and compares the whole text only where both are. Ignoring case folds ASCII letters only.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ class LiteralFinder {
 
  private:
   struct Rare {
-    std::size_t offset = 0;   // in the needle
-    unsigned char byte = 0;   // after folding
-    unsigned char fold = 0;   // 0x20 when both cases count
+    std::size_t offset = 0;  // in the needle
+    unsigned char byte = 0;  // after folding
+    unsigned char fold = 0;  // 0x20 when both cases count
   };
   Rare rare_at(std::size_t offset) const;
   void choose_rare();

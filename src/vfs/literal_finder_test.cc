@@ -25,7 +25,8 @@ TEST(LiteralFinder, AgreesWithStringFind) {
     const std::size_t from = random() % (text.size() + 2);
     const std::size_t expected = from <= text.size() ? text.find(needle, from) : std::string::npos;
     EXPECT_EQ(LiteralFinder(needle, Case::sensitive).find(text, from), expected) << text << " / " << needle;
-    const std::size_t folded = from <= text.size() ? to_lower_ascii(text).find(to_lower_ascii(needle), from) : std::string::npos;
+    const std::size_t folded =
+        from <= text.size() ? to_lower_ascii(text).find(to_lower_ascii(needle), from) : std::string::npos;
     EXPECT_EQ(LiteralFinder(needle, Case::ignored).find(text, from), folded) << text << " / " << needle;
     found += expected != std::string::npos;
   }

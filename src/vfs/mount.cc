@@ -20,7 +20,8 @@ namespace {
 FileResult<> read_fully(const Fd& fd, std::string& bytes, std::uint64_t offset, std::string_view path) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t got = ::pread(fd.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(fd.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(file_error(errno, path));
     if (got == 0) break;
@@ -36,7 +37,8 @@ FileResult<struct ::stat> stat_fd(const Fd& fd, std::string_view path) {
   return status;
 }
 
-FileResult<ReadChunk> read_range(const Fd& fd, std::uint64_t offset, std::size_t length, std::string_view path) {
+FileResult<ReadChunk> read_range(const Fd& fd, std::uint64_t offset, std::size_t length,
+                                 std::string_view path) {
   RELAY_FILE_TRY(const struct ::stat status, stat_fd(fd, path));
   ReadChunk chunk;
   chunk.size = static_cast<std::uint64_t>(status.st_size);
@@ -56,8 +58,11 @@ Mount::Mount(MountSpec spec, ConfinedDir dir, Rules rules, std::shared_ptr<Quota
 
 Result<std::shared_ptr<Mount>> Mount::open(MountSpec spec, std::shared_ptr<Quota> quota) {
   const bool name_ok = !spec.name.empty() && spec.name.size() <= limits::kNameBytes && spec.name != "." &&
-                       spec.name != ".." && spec.name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
-  if (!name_ok) return relay::fail(invalid(fmt::format("mount name '{}': use letters, digits, '-', '_' and '.'", spec.name)));
+                       spec.name != ".." &&
+                       spec.name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+  if (!name_ok)
+    return relay::fail(
+        invalid(fmt::format("mount name '{}': use letters, digits, '-', '_' and '.'", spec.name)));
   auto rules = Rules::parse(spec.allow, spec.deny);
   if (!rules) return relay::fail(invalid(fmt::format("mount '{}': {}", spec.name, rules.error().message)));
   auto dir = ConfinedDir::open(spec.host_path);
@@ -65,7 +70,8 @@ Result<std::shared_ptr<Mount>> Mount::open(MountSpec spec, std::shared_ptr<Quota
     dir.error().message = fmt::format("mount '{}': {}", spec.name, dir.error().message);
     return relay::fail(std::move(dir).error());
   }
-  return std::shared_ptr<Mount>(new Mount(std::move(spec), std::move(*dir), std::move(*rules), std::move(quota)));
+  return std::shared_ptr<Mount>(
+      new Mount(std::move(spec), std::move(*dir), std::move(*rules), std::move(quota)));
 }
 
 FileResult<> Mount::check_rules(std::string_view path, Check check) const {
@@ -107,7 +113,8 @@ FileResult<Listing> Mount::list(std::string_view path, std::size_t entries_max) 
 }
 
 FileResult<ReadChunk> Mount::read(std::string_view path, std::uint64_t offset, std::size_t length) const {
-  if (offset > INT64_MAX - limits::kFileReadBytes) return fail(file_error(EINVAL, path, "the offset is too large"));
+  if (offset > INT64_MAX - limits::kFileReadBytes)
+    return fail(file_error(EINVAL, path, "the offset is too large"));
   return at(path, LastLink::follow, Check::full, [&](const std::string& real) -> FileResult<ReadChunk> {
     RELAY_FILE_TRY(const Fd fd, dir_.open_file(real, O_RDONLY));
     return read_range(fd, offset, length, real);

@@ -1,7 +1,7 @@
 // Mount: one directory of the host as a part of the tree, with its mode, rules and quota.
 //
-// A MountSpec is what the configuration says; Mount::open turns it into something that can be used. Paths here
-// are relative to the mount and clean. All functions block and are safe from several threads.
+// A MountSpec is what the configuration says; Mount::open turns it into something that can be used. Paths
+// here are relative to the mount and clean. All functions block and are safe from several threads.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,8 @@ class Mount {
 
   [[nodiscard]] FileResult<FileStat> stat(std::string_view path, LastLink last) const;
   [[nodiscard]] FileResult<Listing> list(std::string_view path, std::size_t entries_max) const;
-  [[nodiscard]] FileResult<ReadChunk> read(std::string_view path, std::uint64_t offset, std::size_t length) const;
+  [[nodiscard]] FileResult<ReadChunk> read(std::string_view path, std::uint64_t offset,
+                                           std::size_t length) const;
   FileResult<WriteReceipt> write(std::string_view path, const WriteRequest& request);
   FileResult<> truncate(std::string_view path, std::uint64_t size);
   FileResult<> make_dir(std::string_view path, Depth depth);
@@ -64,8 +65,8 @@ class Mount {
   [[nodiscard]] FileResult<> check_rules(std::string_view path, Check check) const;
   [[nodiscard]] FileResult<> check_writable(std::string_view path) const;
 
-  /// Runs op(path) and, when links are in the way and may be followed, again with the path they lead to. Every
-  /// path that op sees has been checked.
+  /// Runs op(path) and, when links are in the way and may be followed, again with the path they lead to.
+  /// Every path that op sees has been checked.
   template <class Op>
   auto at(std::string_view path, LastLink last, Check check, Op op) const
       -> std::invoke_result_t<Op&, const std::string&> {
@@ -82,15 +83,16 @@ class Mount {
   }
 
   FileResult<WriteReceipt> write_in_place(const std::string& path, const WriteRequest& request);
-  FileResult<WriteReceipt> fill_in_place(const Fd& fd, const std::string& path, const WriteRequest& request, Quota::Change& change,
-                                         WriteReceipt receipt) const;
+  FileResult<WriteReceipt> fill_in_place(const Fd& fd, const std::string& path, const WriteRequest& request,
+                                         Quota::Change& change, WriteReceipt receipt) const;
   FileResult<WriteReceipt> replace(const std::string& path, const WriteRequest& request);
   FileResult<Fd> open_for_writing(const std::string& path, const WriteRequest& request, Quota::Change& change,
                                   bool& created) const;
   FileResult<Fd> make_temporary(const Fd& parent, std::string& name);
   FileResult<> make_one_dir(const std::string& path);
   FileResult<> remove_one(const std::string& path, Depth depth);
-  static FileResult<> rename_one(Mount& from, const std::string& old_path, Mount& to, const std::string& new_path);
+  static FileResult<> rename_one(Mount& from, const std::string& old_path, Mount& to,
+                                 const std::string& new_path);
 
   MountSpec spec_;
   ConfinedDir dir_;

@@ -30,27 +30,33 @@ bool stat_name(const Named& named, struct ::stat& status) {
   return ::fstatat(named.parent.get(), named.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// Empties a directory. Each step opens one part of a name and never a link, so a directory that is swapped for a
-// link meanwhile is unlinked or refused, not followed.
+// Empties a directory. Each step opens one part of a name and never a link, so a directory that is swapped
+// for a link meanwhile is unlinked or refused, not followed.
 class RecursiveRemoval {
  public:
   RecursiveRemoval(const Rules& rules, Quota::Change& change) : rules_(rules), change_(change) {}
 
   FileResult<> empty(const Fd& directory, const std::string& path, std::size_t depth) {
-    if (depth > limits::kTreeDepth) return fail(file_error(ELOOP, path, "the directories are nested too deeply"));
+    if (depth > limits::kTreeDepth)
+      return fail(file_error(ELOOP, path, "the directories are nested too deeply"));
     // Names are collected first: removing while reading makes some file systems skip entries.
     std::vector<DirEntry> entries;
     DirReader reader(directory);
-    for (DirReader::Entry entry; reader.next(entry);) entries.push_back({std::string(entry.name), entry.type, 0});
+    for (DirReader::Entry entry; reader.next(entry);)
+      entries.push_back({std::string(entry.name), entry.type, 0});
     if (reader.failed_number() != 0) return fail(file_error(reader.failed_number(), path));
-    for (const DirEntry& entry : entries) RELAY_FILE_CHECK(remove(directory, entry, join(path, entry.name), depth));
+    for (const DirEntry& entry : entries)
+      RELAY_FILE_CHECK(remove(directory, entry, join(path, entry.name), depth));
     return {};
   }
 
  private:
-  FileResult<> remove(const Fd& directory, const DirEntry& entry, const std::string& path, std::size_t depth) {
+  FileResult<> remove(const Fd& directory, const DirEntry& entry, const std::string& path,
+                      std::size_t depth) {
     if (++removed_ > limits::kRemoveEntries) {
-      return fail(file_error(E2BIG, path, fmt::format("stopped after {} entries; remove again to go on", limits::kRemoveEntries)));
+      return fail(
+          file_error(E2BIG, path,
+                     fmt::format("stopped after {} entries; remove again to go on", limits::kRemoveEntries)));
     }
     if (!rules_.allows(path)) return fail(file_error(EACCES, path, "the rules of the mount deny it"));
     if (entry.type == FileType::directory) {
@@ -93,7 +99,8 @@ FileResult<> Mount::make_dir(std::string_view path, Depth depth) {
   RELAY_FILE_CHECK(check_writable(path));
   if (path.empty()) return depth == Depth::recursive ? FileResult<>{} : fail(file_error(EEXIST, path));
   const auto make = [&](std::string_view one) {
-    return at(one, LastLink::keep, Check::passing, [&](const std::string& real) { return make_one_dir(real); });
+    return at(one, LastLink::keep, Check::passing,
+              [&](const std::string& real) { return make_one_dir(real); });
   };
   if (depth == Depth::one) return make(path);
   for (std::size_t end = 0; end < path.size();) {
@@ -103,7 +110,8 @@ FileResult<> Mount::make_dir(std::string_view path, Depth depth) {
     if (made) continue;
     if (made.error().number != EEXIST) return made;
     RELAY_FILE_TRY(const FileStat found, stat(prefix, LastLink::follow));
-    if (found.type != FileType::directory) return fail(file_error(end == path.size() ? EEXIST : ENOTDIR, prefix));
+    if (found.type != FileType::directory)
+      return fail(file_error(end == path.size() ? EEXIST : ENOTDIR, prefix));
   }
   return {};
 }
@@ -128,10 +136,12 @@ FileResult<> Mount::remove_one(const std::string& path, Depth depth) {
 FileResult<> Mount::remove(std::string_view path, Depth depth) {
   RELAY_FILE_CHECK(check_writable(path));
   if (path.empty()) return fail(file_error(EBUSY, path, "a mount cannot be removed"));
-  return at(path, LastLink::keep, Check::full, [&](const std::string& real) { return remove_one(real, depth); });
+  return at(path, LastLink::keep, Check::full,
+            [&](const std::string& real) { return remove_one(real, depth); });
 }
 
-FileResult<> Mount::rename_one(Mount& from, const std::string& old_path, Mount& to, const std::string& new_path) {
+FileResult<> Mount::rename_one(Mount& from, const std::string& old_path, Mount& to,
+                               const std::string& new_path) {
   RELAY_FILE_TRY(const Named old_name, open_parent(from.dir_, old_path));
   RELAY_FILE_TRY(const Named new_name, open_parent(to.dir_, new_path));
   Quota::Change change(from.quota_.get());
@@ -139,11 +149,14 @@ FileResult<> Mount::rename_one(Mount& from, const std::string& old_path, Mount& 
   if (!stat_name(old_name, source)) return fail(file_error(errno, old_path));
   const bool has_rules = !from.rules_.empty() || !to.rules_.empty();
   if (S_ISDIR(source.st_mode) && has_rules) {
-    return fail(file_error(EACCES, old_path,
-                           "directories are not renamed in a mount with rules: what a rule hides would come along"));
+    return fail(
+        file_error(EACCES, old_path,
+                   "directories are not renamed in a mount with rules: what a rule hides would come along"));
   }
-  const bool replaces = stat_name(new_name, target) && (source.st_ino != target.st_ino || source.st_dev != target.st_dev);
-  if (::renameat(old_name.parent.get(), old_name.name.c_str(), new_name.parent.get(), new_name.name.c_str()) != 0) {
+  const bool replaces =
+      stat_name(new_name, target) && (source.st_ino != target.st_ino || source.st_dev != target.st_dev);
+  if (::renameat(old_name.parent.get(), old_name.name.c_str(), new_name.parent.get(),
+                 new_name.name.c_str()) != 0) {
     return fail(file_error(errno, new_path));
   }
   if (replaces) change.credit(S_ISREG(target.st_mode) ? static_cast<std::uint64_t>(target.st_size) : 0, 1);
@@ -154,12 +167,13 @@ FileResult<> Mount::rename(Mount& from, std::string_view old_path, Mount& to, st
   RELAY_FILE_CHECK(from.check_writable(old_path));
   RELAY_FILE_CHECK(to.check_writable(new_path));
   const bool together = &from == &to || (from.quota_ != nullptr && from.quota_ == to.quota_);
-  if (!together) return fail(file_error(EXDEV, new_path, "the two paths are in different mounts; copy instead"));
-  if (old_path.empty() || new_path.empty()) return fail(file_error(EBUSY, old_path, "a mount cannot be renamed"));
+  if (!together)
+    return fail(file_error(EXDEV, new_path, "the two paths are in different mounts; copy instead"));
+  if (old_path.empty() || new_path.empty())
+    return fail(file_error(EBUSY, old_path, "a mount cannot be renamed"));
   return from.at(old_path, LastLink::keep, Check::full, [&](const std::string& old_real) {
-    return to.at(new_path, LastLink::keep, Check::full, [&](const std::string& new_real) {
-      return rename_one(from, old_real, to, new_real);
-    });
+    return to.at(new_path, LastLink::keep, Check::full,
+                 [&](const std::string& new_real) { return rename_one(from, old_real, to, new_real); });
   });
 }
 

@@ -36,7 +36,8 @@ FileResult<> sync(const Fd& fd, Durability durability, std::string_view path) {
   return {};
 }
 
-// The name of a file is durable when its directory is; an O_PATH descriptor cannot be synced, so open it again.
+// The name of a file is durable when its directory is; an O_PATH descriptor cannot be synced, so open it
+// again.
 FileResult<> sync_directory(const Fd& parent, Durability durability, std::string_view path) {
   if (durability == Durability::cached) return {};
   const Fd readable(::openat(parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -58,12 +59,14 @@ FileResult<Target> look_at_target(const Fd& parent, const std::string& name, std
   }
   if (S_ISLNK(status.st_mode)) return fail(file_error(ELOOP, path));
   if (S_ISDIR(status.st_mode)) return fail(file_error(EISDIR, path));
-  if (!S_ISREG(status.st_mode)) return fail(file_error(EACCES, path, "devices, pipes and sockets are not replaced"));
+  if (!S_ISREG(status.st_mode))
+    return fail(file_error(EACCES, path, "devices, pipes and sockets are not replaced"));
   return Target{true, static_cast<std::uint64_t>(status.st_size), status.st_mode & 07777U};
 }
 
 // Fills the temporary file. A file that is replaced passes its mode on.
-FileResult<> fill_temporary(const Fd& fd, const Target& target, const WriteRequest& request, std::string_view path) {
+FileResult<> fill_temporary(const Fd& fd, const Target& target, const WriteRequest& request,
+                            std::string_view path) {
   if (target.exists && ::fchmod(fd.get(), target.mode) != 0) return fail(file_error(errno, path));
   RELAY_FILE_CHECK(write_fully(fd, request.bytes, 0, path));
   return sync(fd, request.durability, path);
@@ -84,8 +87,8 @@ FileResult<WriteReceipt> Mount::write(std::string_view path, const WriteRequest&
   });
 }
 
-FileResult<Fd> Mount::open_for_writing(const std::string& path, const WriteRequest& request, Quota::Change& change,
-                                       bool& created) const {
+FileResult<Fd> Mount::open_for_writing(const std::string& path, const WriteRequest& request,
+                                       Quota::Change& change, bool& created) const {
   const int flags = request.mode == WriteMode::append ? O_WRONLY | O_APPEND : O_WRONLY;
   const bool new_only = request.mode == WriteMode::create && request.existing == Existing::refuse;
   if (!new_only) {
@@ -113,8 +116,9 @@ FileResult<WriteReceipt> Mount::write_in_place(const std::string& path, const Wr
   return filled;
 }
 
-FileResult<WriteReceipt> Mount::fill_in_place(const Fd& fd, const std::string& path, const WriteRequest& request,
-                                              Quota::Change& change, WriteReceipt receipt) const {
+FileResult<WriteReceipt> Mount::fill_in_place(const Fd& fd, const std::string& path,
+                                              const WriteRequest& request, Quota::Change& change,
+                                              WriteReceipt receipt) const {
   struct ::stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail(file_error(errno, path));
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -139,7 +143,8 @@ FileResult<WriteReceipt> Mount::fill_in_place(const Fd& fd, const std::string& p
 FileResult<Fd> Mount::make_temporary(const Fd& parent, std::string& name) {
   for (;;) {
     name = fmt::format(".relay-tmp-{}-{}", ::getpid(), temporaries_.fetch_add(1));
-    Fd fd(::openat(parent.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kNewFileMode));
+    Fd fd(::openat(parent.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   kNewFileMode));
     if (fd.is_open()) return fd;
     if (errno != EEXIST) return fail(file_error(errno, name));
   }

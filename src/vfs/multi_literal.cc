@@ -39,7 +39,8 @@ std::size_t MultiLiteral::find(std::string_view haystack, std::size_t from) cons
 std::size_t MultiLiteral::find_one_by_one(std::string_view haystack, std::size_t from) const {
   std::size_t best = kNone;
   for (const LiteralFinder& finder : finders_) {
-    const std::size_t reach = best == kNone ? haystack.size() : std::min(haystack.size(), best - 1 + finder.text().size());
+    const std::size_t reach =
+        best == kNone ? haystack.size() : std::min(haystack.size(), best - 1 + finder.text().size());
     best = std::min(best, finder.find(haystack.substr(0, reach), from));
   }
   return best;
@@ -65,7 +66,8 @@ __attribute__((target("avx2"))) inline __m256i look_up(__m256i bytes, __m256i lo
 
 }  // namespace
 
-__attribute__((target("avx2"))) std::size_t MultiLiteral::find_together(std::string_view haystack, std::size_t from) const {
+__attribute__((target("avx2"))) std::size_t MultiLiteral::find_together(std::string_view haystack,
+                                                                        std::size_t from) const {
   constexpr std::size_t kWide = 32;
   const auto load = [](const void* from_where) __attribute__((target("avx2"))) {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from_where));
@@ -81,7 +83,8 @@ __attribute__((target("avx2"))) std::size_t MultiLiteral::find_together(std::str
     __m256i found = look_up(load(place), low[0], high[0]);
     if (looked_at_ > 1) found = _mm256_and_si256(found, look_up(load(place + 1), low[1], high[1]));
     if (looked_at_ > 2) found = _mm256_and_si256(found, look_up(load(place + 2), low[2], high[2]));
-    auto mask = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_setzero_si256())));
+    auto mask =
+        ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_setzero_si256())));
     if (mask == 0) continue;
     alignas(32) std::array<std::uint8_t, kWide> candidates;
     _mm256_store_si256(reinterpret_cast<__m256i*>(candidates.data()), found);

@@ -1,8 +1,8 @@
 // MultiLiteral: where does one of a few fixed texts occur first?
 //
-// Where the machine has AVX2, one pass looks for all of them: the first bytes of the texts are looked up by their two
-// halves in tables of 16, 32 places at once, and a place where some text could begin is compared in full ("Teddy", from
-// Hyperscan). Elsewhere each text is looked for by itself, up to the best place so far.
+// Where the machine has AVX2, one pass looks for all of them: the first bytes of the texts are looked up by
+// their two halves in tables of 16, 32 places at once, and a place where some text could begin is compared in
+// full ("Teddy", from Hyperscan). Elsewhere each text is looked for by itself, up to the best place so far.
 #pragma once
 
 #include <array>

@@ -23,7 +23,8 @@ bool has_ancestor(const std::vector<TreePath>& ancestors, const TreePath& path) 
 }
 
 bool has_descendant(const std::vector<TreePath>& paths, const TreePath& directory) {
-  return std::any_of(paths.begin(), paths.end(), [&](const TreePath& path) { return is_beneath(path, directory); });
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const TreePath& path) { return is_beneath(path, directory); });
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Quota: how much a workspace may hold. One for /tmp and /out of a workspace together.
 //
-// Every change of a workspace measures and changes under the quota's lock (a Quota::Change), so that two writers
-// who replace the same file cannot both be paid back for the old one. The count starts from a scan; when it says
-// full, it is made again before anyone is refused, because people delete files behind our back.
+// Every change of a workspace measures and changes under the quota's lock (a Quota::Change), so that two
+// writers who replace the same file cannot both be paid back for the old one. The count starts from a scan;
+// when it says full, it is made again before anyone is refused, because people delete files behind our back.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 namespace relay::vfs {
 namespace {
 
-constexpr std::uint8_t kRareRank = 200;   // a single byte is worth looking for when it is rarer than most letters
+constexpr std::uint8_t kRareRank =
+    200;  // a single byte is worth looking for when it is rarer than most letters
 
 bool is_alnum(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -52,32 +53,22 @@ class RunReader {
   bool step() {
     const char c = regex_[at_++];
     switch (c) {
-      case '\\':
-        return escape();
-      case '[':
-        return break_run() && skip_class();
-      case '(':
-        return break_run() && skip_group();
-      case ')':
-        return false;
-      case '|':
-        return end_alternative();
+      case '\\': return escape();
+      case '[': return break_run() && skip_class();
+      case '(': return break_run() && skip_group();
+      case ')': return false;
+      case '|': return end_alternative();
       case '.':
       case '^':
-      case '$':
-        return break_run();
+      case '$': return break_run();
       case '*':
-      case '?':
-        return drop_last();
-      case '+':
-        return break_run();
+      case '?': return drop_last();
+      case '+': return break_run();
       case '{':
         if (skip_repetition()) return drop_last();
         add(c);  // not a repetition: a brace like any other character
         return true;
-      default:
-        add(c);
-        return true;
+      default: add(c); return true;
     }
   }
 
@@ -112,7 +103,9 @@ class RunReader {
   // Every alternative must have something to look for, or nothing is gained.
   bool end_alternative() {
     end_run();
-    const bool useful = best_.size() > 1 || (best_.size() == 1 && (pure_ || byte_rank(static_cast<unsigned char>(best_[0])) < kRareRank));
+    const bool useful =
+        best_.size() > 1 ||
+        (best_.size() == 1 && (pure_ || byte_rank(static_cast<unsigned char>(best_[0])) < kRareRank));
     if (!useful || found_.any.size() == MultiLiteral::kMost) return false;
     found_.whole = (found_.whole || found_.any.empty()) && pure_;
     found_.any.push_back(std::exchange(best_, {}));

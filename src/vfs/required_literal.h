@@ -1,8 +1,8 @@
 // What text must every match of a regular expression contain? "int\s+main\(" cannot match where "main(" is
 // not, and "cat|dog" only where one of the two is.
 //
-// The reader of the expression understands the plain cases and gives up on the rest: an answer that is too short
-// costs time, a wrong one would lose matches. A property test holds it against RE2.
+// The reader of the expression understands the plain cases and gives up on the rest: an answer that is too
+// short costs time, a wrong one would lose matches. A property test holds it against RE2.
 #pragma once
 
 #include <string>

@@ -15,7 +15,9 @@ namespace {
 // What one thread owns: its matcher with RE2's tables, its window, its matches.
 struct Worker {
   Worker(LineMatcher compiled, const SearchRequest& request)
-      : matcher(std::move(compiled)), scan(matcher, request.report == Report::files ? 0 : request.context), found(request) {}
+      : matcher(std::move(compiled)),
+        scan(matcher, request.report == Report::files ? 0 : request.context),
+        found(request) {}
   LineMatcher matcher;
   LineScan scan;
   TopMatches found;
@@ -36,7 +38,8 @@ Result<std::vector<std::string>> distinct_roots(const Tree& tree, const std::vec
     paths.push_back(std::move(path));
   }
   for (const char* area : {"/host", "/tmp", "/out"}) {
-    const bool there = asked.empty() && tree.stat(area) && !(std::string_view(area) == "/host" && tree.parts().host.empty());
+    const bool there =
+        asked.empty() && tree.stat(area) && !(std::string_view(area) == "/host" && tree.parts().host.empty());
     if (there) paths.push_back(*parse_tree_path(area));
   }
   std::sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) { return a.parts < b.parts; });
@@ -61,7 +64,8 @@ std::size_t Searcher::take_helpers(std::size_t wanted) {
   return std::min(free, wanted);
 }
 
-Result<PackedResult> Searcher::search_packed(const Tree& tree, const SearchRequest& request, std::stop_token stop) {
+Result<PackedResult> Searcher::search_packed(const Tree& tree, const SearchRequest& request,
+                                             std::stop_token stop) {
   RELAY_TRY(auto file_pattern, parse_file_pattern(request.file_pattern));
   RELAY_TRY(const auto roots, distinct_roots(tree, request.paths));
   RELAY_TRY(auto matcher, LineMatcher::compile(request.pattern));

@@ -1,11 +1,11 @@
 // Searcher: grep for the tree.
 //
-// A search walks the directories it is given on several threads, leaves out hidden files and what .gitignore and
-// .ignore say (unless told otherwise), and keeps the first matches in the order of path and line, while it counts
-// on up to a bound. So the same question gives the same answer, however the threads run. It follows no
-// symbolic links while walking, opens every file by one name in an open directory, and asks the mount's rules and the
-// tree's policies about each. It never runs on the loop: `search` blocks and is for a pool thread, the stop token
-// ends it within one buffer.
+// A search walks the directories it is given on several threads, leaves out hidden files and what .gitignore
+// and .ignore say (unless told otherwise), and keeps the first matches in the order of path and line, while
+// it counts on up to a bound. So the same question gives the same answer, however the threads run. It follows
+// no symbolic links while walking, opens every file by one name in an open directory, and asks the mount's
+// rules and the tree's policies about each. It never runs on the loop: `search` blocks and is for a pool
+// thread, the stop token ends it within one buffer.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,14 @@
 
 namespace relay::vfs {
 
-enum class Ignored : std::uint8_t { left_out, included };      // hidden files and ignore rules
-enum class Report : std::uint8_t { lines, files };             // files: one match a file, found fast
+enum class Ignored : std::uint8_t { left_out, included };  // hidden files and ignore rules
+enum class Report : std::uint8_t { lines, files };         // files: one match a file, found fast
 
 struct SearchRequest {
   SearchPattern pattern;
   std::vector<std::string> paths;  // tree paths of directories or files; none means /host, /tmp and /out
-  std::string file_pattern;        // glob: without a slash for the name, with one for the path below the searched one
+  std::string
+      file_pattern;  // glob: without a slash for the name, with one for the path below the searched one
   Ignored ignored = Ignored::left_out;
   Report report = Report::lines;
   std::size_t context = 0;  // lines before and after
@@ -51,14 +52,17 @@ struct FileMatches {
   struct Row {
     std::uint64_t line = 0;
     std::uint64_t column = 0;
-    std::size_t at = 0;  // in texts: the lines before, the line itself, the lines after; each of the context ends in a newline
+    std::size_t at = 0;  // in texts: the lines before, the line itself, the lines after; each of the context
+                         // ends in a newline
     std::uint32_t before_bytes = 0, text_bytes = 0, after_bytes = 0;
   };
   std::string path;  // tree path
   std::string texts;
   std::vector<Row> rows;  // in the order of lines
 
-  [[nodiscard]] std::string_view text(const Row& row) const { return std::string_view(texts).substr(row.at + row.before_bytes, row.text_bytes); }
+  [[nodiscard]] std::string_view text(const Row& row) const {
+    return std::string_view(texts).substr(row.at + row.before_bytes, row.text_bytes);
+  }
   [[nodiscard]] SearchMatch match(const Row& row) const;
 };
 
@@ -90,7 +94,8 @@ class Searcher {
   explicit Searcher(std::size_t helpers);
 
   Result<SearchResult> search(const Tree& tree, const SearchRequest& request, std::stop_token stop = {});
-  Result<PackedResult> search_packed(const Tree& tree, const SearchRequest& request, std::stop_token stop = {});
+  Result<PackedResult> search_packed(const Tree& tree, const SearchRequest& request,
+                                     std::stop_token stop = {});
 
  private:
   std::size_t take_helpers(std::size_t wanted);

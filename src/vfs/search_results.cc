@@ -35,7 +35,8 @@ void append_excerpt(std::string& out, std::string_view line, std::size_t match_a
   const std::size_t lead = bytes_max / 4;
   std::size_t start = match_at + lead > bytes_max ? match_at - std::min(lead, match_at) : 0;
   start = std::min(start, line.size() - bytes_max);
-  while (start > 0 && start < line.size() && (static_cast<unsigned char>(line[start]) & 0xC0) == 0x80) ++start;
+  while (start > 0 && start < line.size() && (static_cast<unsigned char>(line[start]) & 0xC0) == 0x80)
+    ++start;
   const std::string_view window = utf8_prefix(line.substr(start), bytes_max);
   if (start > 0) out += kCut;
   append_text(out, window);
@@ -73,12 +74,19 @@ std::string excerpt(std::string_view line, std::size_t match_at, std::size_t byt
 
 SearchMatch FileMatches::match(const Row& row) const {
   const std::string_view packed(texts);
-  return {path, row.line, row.column, std::string(text(row)), split_lines(packed.substr(row.at, row.before_bytes)),
+  return {path,
+          row.line,
+          row.column,
+          std::string(text(row)),
+          split_lines(packed.substr(row.at, row.before_bytes)),
           split_lines(packed.substr(row.at + row.before_bytes + row.text_bytes, row.after_bytes))};
 }
 
 Tally::Tally(const SearchRequest& request, std::stop_token outer)
-    : request_(request), started_(std::chrono::steady_clock::now()), outer_(std::move(outer)), pass_on_(outer_, [this] { stop(SearchEnd::stopped); }) {}
+    : request_(request),
+      started_(std::chrono::steady_clock::now()),
+      outer_(std::move(outer)),
+      pass_on_(outer_, [this] { stop(SearchEnd::stopped); }) {}
 
 void Tally::stop(SearchEnd why) {
   SearchEnd expected = SearchEnd::complete;
@@ -94,7 +102,8 @@ Go Tally::add_matches(std::uint64_t count) {
 }
 
 bool Tally::should_stop() {
-  if (request_.time_max && std::chrono::steady_clock::now() - started_ >= *request_.time_max) stop(SearchEnd::deadline);
+  if (request_.time_max && std::chrono::steady_clock::now() - started_ >= *request_.time_max)
+    stop(SearchEnd::deadline);
   return source_.stop_requested();
 }
 

@@ -22,7 +22,8 @@ FileResult<> SearchWalk::add_root(const std::string& path) {
     return {};
   }
   RELAY_FILE_TRY(const Listing below, tree_.list(path));
-  for (const DirEntry& entry : below.entries) RELAY_FILE_CHECK(add_root(join(place.tree_path.text(), entry.name)));
+  for (const DirEntry& entry : below.entries)
+    RELAY_FILE_CHECK(add_root(join(place.tree_path.text(), entry.name)));
   return {};
 }
 
@@ -69,18 +70,22 @@ std::shared_ptr<const IgnoreChain> SearchWalk::ignore_above(const Mount& mount, 
 }
 
 // Made-up files are read one by one, each when its turn has come, and only those that the policies allow.
-void SearchWalk::search_synthetic(const Tree::Place& root, const std::string& path, std::size_t depth, LineScan& scan,
-                                  TopMatches& found) {
+void SearchWalk::search_synthetic(const Tree::Place& root, const std::string& path, std::size_t depth,
+                                  LineScan& scan, TopMatches& found) {
   const auto tree_path = parse_tree_path(join("/" + root.tree_path.parts.front(), path));
-  if (!tree_path || depth > limits::kTreeDepth || tally_.should_stop() || !tree_.allows_passing(*tree_path)) return;
+  if (!tree_path || depth > limits::kTreeDepth || tally_.should_stop() || !tree_.allows_passing(*tree_path))
+    return;
   if (const auto listing = root.synthetic->list(path)) {
-    for (const DirEntry& entry : listing->entries) search_synthetic(root, join(path, entry.name), depth + 1, scan, found);
+    for (const DirEntry& entry : listing->entries)
+      search_synthetic(root, join(path, entry.name), depth + 1, scan, found);
     return;
   }
   const std::string below = path.substr(path == root.path || root.path.empty() ? 0 : root.path.size() + 1);
-  const bool fits = !file_pattern_ || file_pattern_->matches(file_pattern_->has_slash() ? below : split_last(path).name);
+  const bool fits =
+      !file_pattern_ || file_pattern_->matches(file_pattern_->has_slash() ? below : split_last(path).name);
   if (!fits || !tree_.allows_reading(*tree_path)) return;
-  if (const auto content = root.synthetic->read(path)) search_content(tree_path->text(), *content, scan, found);
+  if (const auto content = root.synthetic->read(path))
+    search_content(tree_path->text(), *content, scan, found);
 }
 
 }  // namespace relay::vfs

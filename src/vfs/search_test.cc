@@ -22,7 +22,8 @@ class SearchTest : public testing::Test {
     spec.host_path = dir_.path();
     TreeParts parts;
     parts.host.push_back(Mount::open(spec).value());
-    parts.mcps = std::make_shared<FixedFiles>(std::vector<FixedFiles::File>{{"hub/api.ts", "export function find_issue()\n"}});
+    parts.mcps = std::make_shared<FixedFiles>(
+        std::vector<FixedFiles::File>{{"hub/api.ts", "export function find_issue()\n"}});
     tree_.emplace(std::move(parts));
   }
 
@@ -35,7 +36,8 @@ class SearchTest : public testing::Test {
   }
   std::string paths(const SearchRequest& request) {
     std::string text;
-    for (const SearchMatch& match : search(request).matches) text += match.path.substr(std::min<std::size_t>(8, match.path.size())) + " ";
+    for (const SearchMatch& match : search(request).matches)
+      text += match.path.substr(std::min<std::size_t>(8, match.path.size())) + " ";
     return text;
   }
   static SearchRequest ask(std::string pattern) {
@@ -260,8 +262,10 @@ TEST_F(SearchTest, AgreesWithRipgrep) {
   dir_.write("sub/.ignore", "!q.tmp\nz/\n");
   dir_.write("repo/.git/config", "x");
   dir_.write("repo/.gitignore", "a");
-  for (const char* name : {"a.o", "out/a", "out/keep", "doc/x", "dxc/x", "gen/a.c", "gen/b.c", "sub/gen/a.c", "sub/x.o", "sub/y.o",
-                           "sub/only", "sub/d/only", "sub/q.tmp", "sub/r.txp", "sub/z/f", "repo/a", "repo/b.o", "#x", "az", "dz", "plain"}) {
+  for (const char* name :
+       {"a.o",         "out/a",   "out/keep", "doc/x",    "dxc/x",      "gen/a.c",   "gen/b.c",
+        "sub/gen/a.c", "sub/x.o", "sub/y.o",  "sub/only", "sub/d/only", "sub/q.tmp", "sub/r.txp",
+        "sub/z/f",     "repo/a",  "repo/b.o", "#x",       "az",         "dz",        "plain"}) {
     dir_.write(name, "one\nthe x here\n  x\n");
   }
   for (const char* pattern : {"x", "^", "$", "x$", "e\\s+x", "\\bhere\\b", "[^o]e"}) {
@@ -271,8 +275,10 @@ TEST_F(SearchTest, AgreesWithRipgrep) {
     for (const SearchMatch& match : search(request).matches) {
       ours += fmt::format("{}:{}:{}:{}\n", match.path.substr(8), match.line, match.column, match.text);
     }
-    const std::string command = fmt::format("cd {} && rg --no-config --no-require-git -n --column --no-heading --color never -- '{}' . "
-                                            "| sed 's,^[.]/,,' | LC_ALL=C sort -t: -k1,1 -k2,2n", dir_.path(), pattern);
+    const std::string command = fmt::format(
+        "cd {} && rg --no-config --no-require-git -n --column --no-heading --color never -- '{}' . "
+        "| sed 's,^[.]/,,' | LC_ALL=C sort -t: -k1,1 -k2,2n",
+        dir_.path(), pattern);
     std::string theirs;
     FILE* pipe = ::popen(command.c_str(), "r");
     for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) theirs += static_cast<char>(c);

@@ -18,7 +18,8 @@ std::string read_small(const Fd& directory, const char* name) {
   const Fd fd(::openat(directory.get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct ::stat status{};
   if (!fd.is_open() || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  std::string text(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), limits::kIgnoreFileBytes), '\0');
+  std::string text(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), limits::kIgnoreFileBytes),
+                   '\0');
   const ssize_t got = ::pread(fd.get(), text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return text;
@@ -26,8 +27,13 @@ std::string read_small(const Fd& directory, const char* name) {
 
 }  // namespace
 
-SearchWalk::SearchWalk(const Tree& tree, const SearchRequest& request, std::optional<Glob> file_pattern, Tally& tally)
-    : tree_(tree), request_(request), file_pattern_(std::move(file_pattern)), tally_(tally), should_stop_([&tally] { return tally.should_stop(); }) {}
+SearchWalk::SearchWalk(const Tree& tree, const SearchRequest& request, std::optional<Glob> file_pattern,
+                       Tally& tally)
+    : tree_(tree),
+      request_(request),
+      file_pattern_(std::move(file_pattern)),
+      tally_(tally),
+      should_stop_([&tally] { return tally.should_stop(); }) {}
 
 void SearchWalk::push(std::vector<SearchTask> tasks) {
   if (tasks.empty()) return;
@@ -122,7 +128,8 @@ void SearchWalk::walk(std::shared_ptr<SearchDir> dir, LineScan& scan, TopMatches
       continue;
     }
     batch.files.push_back(std::move(name.text));
-    if (batch.files.size() == kBatchFiles) tasks.push_back(std::exchange(batch, SearchTask{dir, {}, "", false}));
+    if (batch.files.size() == kBatchFiles)
+      tasks.push_back(std::exchange(batch, SearchTask{dir, {}, "", false}));
   }
   push(std::move(tasks));
   for (const std::string& name : batch.files) search_file(*dir, name, scan, found);
@@ -159,11 +166,12 @@ bool SearchWalk::fits_pattern(const SearchDir& dir, std::string_view name) const
   return file_pattern_->matches(below);
 }
 
-// Counts the matches of one file and keeps those that may be shown. The path is put together at the first match: most
-// files have none.
+// Counts the matches of one file and keeps those that may be shown. The path is put together at the first
+// match: most files have none.
 class SearchWalk::FileSink final : public HitSink {
  public:
-  FileSink(SearchWalk& walk, TopMatches& found, std::function<std::string()> path) : walk_(walk), found_(found), path_(std::move(path)) {}
+  FileSink(SearchWalk& walk, TopMatches& found, std::function<std::string()> path)
+      : walk_(walk), found_(found), path_(std::move(path)) {}
   ~FileSink() override { (void)tell(); }
 
   Go take(const LineHit& hit) override {
@@ -176,7 +184,8 @@ class SearchWalk::FileSink final : public HitSink {
   }
 
  private:
-  static constexpr std::uint64_t kToldAtOnce = 256;  // the tally is shared by all threads: it is touched rarely
+  static constexpr std::uint64_t kToldAtOnce =
+      256;  // the tally is shared by all threads: it is touched rarely
 
   Go tell() { return untold_ == 0 ? Go::on : walk_.tally_.add_matches(std::exchange(untold_, 0)); }
 
@@ -188,9 +197,11 @@ class SearchWalk::FileSink final : public HitSink {
   std::uint64_t untold_ = 0;
 };
 
-void SearchWalk::search_file(const SearchDir& dir, const std::string& name, LineScan& scan, TopMatches& found) {
+void SearchWalk::search_file(const SearchDir& dir, const std::string& name, LineScan& scan,
+                             TopMatches& found) {
   if (tally_.should_stop()) return;
-  const Fd fd(::openat(dir.fd.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const Fd fd(
+      ::openat(dir.fd.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct ::stat status{};
   if (!fd.is_open() || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   tally_.add_file();
@@ -198,7 +209,8 @@ void SearchWalk::search_file(const SearchDir& dir, const std::string& name, Line
   scan.search(fd, static_cast<std::uint64_t>(status.st_size), should_stop_, sink);
 }
 
-void SearchWalk::search_content(const std::string& tree_path, const std::string& content, LineScan& scan, TopMatches& found) {
+void SearchWalk::search_content(const std::string& tree_path, const std::string& content, LineScan& scan,
+                                TopMatches& found) {
   if (tally_.should_stop()) return;
   tally_.add_file();
   FileSink sink(*this, found, [&] { return tree_path; });

@@ -1,8 +1,8 @@
 // SearchWalk: the directories of one search, shared out among its threads. Only search*.cc include this.
 //
-// The work is a stack of directories and batches of files: a thread that is free takes the newest. A directory holds
-// its descriptor as long as something beneath it waits, and the newest-first order keeps that to about the
-// depth of the tree times the number of threads.
+// The work is a stack of directories and batches of files: a thread that is free takes the newest. A
+// directory holds its descriptor as long as something beneath it waits, and the newest-first order keeps that
+// to about the depth of the tree times the number of threads.
 #pragma once
 
 #include <condition_variable>
@@ -57,15 +57,18 @@ class SearchWalk {
   void done();
 
   FileResult<> add_mount_root(const Tree::Place& place);
-  void search_synthetic(const Tree::Place& root, const std::string& path, std::size_t depth, LineScan& scan, TopMatches& found);
+  void search_synthetic(const Tree::Place& root, const std::string& path, std::size_t depth, LineScan& scan,
+                        TopMatches& found);
   void perform(const SearchTask& task, LineScan& scan, TopMatches& found);
   void walk(std::shared_ptr<SearchDir> dir, LineScan& scan, TopMatches& found);
   void search_file(const SearchDir& dir, const std::string& name, LineScan& scan, TopMatches& found);
-  void search_content(const std::string& tree_path, const std::string& content, LineScan& scan, TopMatches& found);
+  void search_content(const std::string& tree_path, const std::string& content, LineScan& scan,
+                      TopMatches& found);
   class FileSink;
   [[nodiscard]] std::shared_ptr<SearchDir> open_below(const SearchDir& dir, const std::string& name) const;
   void read_ignore_files(SearchDir& dir, bool has_gitignore, bool has_ignore, bool has_git) const;
-  [[nodiscard]] std::shared_ptr<const IgnoreChain> ignore_above(const Mount& mount, std::string_view path) const;
+  [[nodiscard]] std::shared_ptr<const IgnoreChain> ignore_above(const Mount& mount,
+                                                                std::string_view path) const;
   [[nodiscard]] bool takes(const SearchDir& dir, std::string_view name, FileType type) const;
   [[nodiscard]] bool fits_pattern(const SearchDir& dir, std::string_view name) const;
 
@@ -75,7 +78,8 @@ class SearchWalk {
   Tally& tally_;
   const std::function<bool()> should_stop_;
   bool any_directory_ = false;
-  std::vector<Tree::Place> synthetic_;  // roots whose files are made up: few and small, one thread searches them
+  std::vector<Tree::Place>
+      synthetic_;  // roots whose files are made up: few and small, one thread searches them
 
   std::mutex mutex_;
   std::condition_variable ready_;

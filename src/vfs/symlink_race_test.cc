@@ -1,11 +1,11 @@
-// An attacker swaps a directory for a link that leads out, as fast as it can, while others read, list, stat and write
-// through it. Nobody ever sees or changes what is outside. RELAY_SOAK_SECONDS makes it run longer.
+// An attacker swaps a directory for a link that leads out, as fast as it can, while others read, list, stat
+// and write through it. Nobody ever sees or changes what is outside. RELAY_SOAK_SECONDS makes it run longer.
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <fcntl.h>
-#include <linux/fs.h>
 
 #include <atomic>
 #include <cstdio>
@@ -70,8 +70,8 @@ TEST_P(SymlinkRace, NeverLeadsOut) {
   while (std::chrono::steady_clock::now() < end) use(*mount);
   stop = true;
   attacker.join();
-  std::printf("race: %llu swaps, %llu reads, %llu escapes\n", static_cast<unsigned long long>(swaps_), static_cast<unsigned long long>(reads_),
-              static_cast<unsigned long long>(escapes_));
+  std::printf("race: %llu swaps, %llu reads, %llu escapes\n", static_cast<unsigned long long>(swaps_),
+              static_cast<unsigned long long>(reads_), static_cast<unsigned long long>(escapes_));
   EXPECT_GT(swaps_, 100U);
   EXPECT_GT(reads_, 0U);
   EXPECT_EQ(escapes_, 0U);
@@ -80,7 +80,9 @@ TEST_P(SymlinkRace, NeverLeadsOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, SymlinkRace, testing::Values(Symlinks::follow, Symlinks::forbid),
-                         [](const auto& param) { return param.param == Symlinks::follow ? "Follow" : "Forbid"; });
+                         [](const auto& param) {
+                           return param.param == Symlinks::follow ? "Follow" : "Forbid";
+                         });
 
 }  // namespace
 }  // namespace relay::vfs

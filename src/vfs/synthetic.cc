@@ -9,14 +9,10 @@ namespace relay::vfs {
 
 std::string_view name_of(FileType type) {
   switch (type) {
-    case FileType::file:
-      return "file";
-    case FileType::directory:
-      return "dir";
-    case FileType::link:
-      return "link";
-    case FileType::other:
-      return "other";
+    case FileType::file: return "file";
+    case FileType::directory: return "dir";
+    case FileType::link: return "link";
+    case FileType::other: return "other";
   }
   return "other";
 }
@@ -29,7 +25,8 @@ FileResult<ComputedFiles::Entry> ComputedFiles::find_entry(std::string_view path
   if (path.empty()) return directory("");
   const SplitPath split = split_last(path);
   RELAY_FILE_TRY(std::vector<Entry> entries, provider_.list(split.directory));
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == split.name; });
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const Entry& entry) { return entry.name == split.name; });
   if (found == entries.end()) return fail(file_error(ENOENT, path));
   return std::move(*found);
 }
@@ -76,7 +73,8 @@ FileResult<> ComputedFiles::write(std::string_view path, std::string_view bytes)
 }
 
 const FixedFiles::File* FixedFiles::find_file(std::string_view path) const {
-  const auto found = std::find_if(files_.begin(), files_.end(), [&](const File& file) { return file.path == path; });
+  const auto found =
+      std::find_if(files_.begin(), files_.end(), [&](const File& file) { return file.path == path; });
   return found == files_.end() ? nullptr : &*found;
 }
 

@@ -1,11 +1,13 @@
 // SyntheticDir: a directory whose files are made up on demand, such as /mcps.
 //
-// The tree calls it from pool threads, several at once: an implementation locks, or hands out a snapshot. Paths
-// are relative to the directory, clean (see tree_path.h), and "" is the directory itself. A call may block for a while
-// (to ask the loop something: co_spawn there with use_future, and wait with a time limit), never for ever.
+// The tree calls it from pool threads, several at once: an implementation locks, or hands out a snapshot.
+// Paths are relative to the directory, clean (see tree_path.h), and "" is the directory itself. A call may
+// block for a while (to ask the loop something: co_spawn there with use_future, and wait with a time limit),
+// never for ever.
 //
-// Most providers want ComputedFiles: two functions, "what is in this directory" and "what does this file say", and
-// everything else (stat, sizes, listing, reading in parts, search, resources, guests) follows from them.
+// Most providers want ComputedFiles: two functions, "what is in this directory" and "what does this file
+// say", and everything else (stat, sizes, listing, reading in parts, search, resources, guests) follows from
+// them.
 #pragma once
 
 #include <functional>
@@ -33,15 +35,16 @@ class SyntheticDir {
 
 /// Files that functions compute. Nothing is kept between calls: a provider that is slow keeps its own cache.
 ///
-///   list("")        -> {directory("github"), file("README.md")}     ENOENT: no such directory, ENOTDIR: it is a file
-///   list("github")  -> {file("index.ts"), input_file("invoke")}
-///   read("github/index.ts") -> its text                              asked only for files that list has named
+///   list("")        -> {directory("github"), file("README.md")}     ENOENT: no such directory, ENOTDIR: it
+///   is a file list("github")  -> {file("index.ts"), input_file("invoke")} read("github/index.ts") -> its
+///   text                              asked only for files that list has named
 class ComputedFiles final : public SyntheticDir {
  public:
   struct Entry {
     std::string name;
     FileType type = FileType::file;
-    std::optional<std::uint64_t> size = {};  // unknown: the content is computed when somebody asks for the size
+    std::optional<std::uint64_t> size =
+        {};  // unknown: the content is computed when somebody asks for the size
     std::uint32_t mode = 0444;
   };
   static Entry directory(std::string name) { return {std::move(name), FileType::directory, 0, 0555}; }
@@ -52,7 +55,8 @@ class ComputedFiles final : public SyntheticDir {
   struct Provider {
     std::function<FileResult<std::vector<Entry>>(std::string_view directory)> list;
     std::function<FileResult<std::string>(std::string_view file)> read;
-    /// May be empty: nothing takes input. Asked only for files that were listed with a mode that has write bits.
+    /// May be empty: nothing takes input. Asked only for files that were listed with a mode that has write
+    /// bits.
     std::function<FileResult<>(std::string_view file, std::string_view bytes)> write = {};
   };
   explicit ComputedFiles(Provider provider) : provider_(std::move(provider)) {}

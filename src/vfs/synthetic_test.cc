@@ -16,7 +16,8 @@ class ComputedFilesTest : public testing::Test {
   FileResult<Entries> list(std::string_view directory) {
     if (directory.empty()) return Entries{ComputedFiles::directory("hub"), ComputedFiles::file("README.md")};
     if (directory == "hub") {
-      return Entries{ComputedFiles::input_file("invoke"), ComputedFiles::file("broken"), {"api.ts", FileType::file, 6}};
+      return Entries{
+          ComputedFiles::input_file("invoke"), ComputedFiles::file("broken"), {"api.ts", FileType::file, 6}};
     }
     return fail(file_error(directory == "README.md" ? ENOTDIR : ENOENT, directory));
   }
@@ -39,7 +40,8 @@ class ComputedFilesTest : public testing::Test {
   }
   static std::string names(const Tree& tree, std::string_view path) {
     std::string text;
-    for (const DirEntry& entry : tree.list(path).value().entries) text += fmt::format("{}:{} ", entry.name, entry.size);
+    for (const DirEntry& entry : tree.list(path).value().entries)
+      text += fmt::format("{}:{} ", entry.name, entry.size);
     return text;
   }
   static std::vector<std::string> search(const Tree& tree, std::string path, std::string file_pattern = "") {
@@ -48,7 +50,8 @@ class ComputedFilesTest : public testing::Test {
     request.paths = {std::move(path)};
     request.file_pattern = std::move(file_pattern);
     std::vector<std::string> paths;
-    for (const SearchMatch& match : Searcher(1).search(tree, request).value().matches) paths.push_back(match.path);
+    for (const SearchMatch& match : Searcher(1).search(tree, request).value().matches)
+      paths.push_back(match.path);
     return paths;
   }
 

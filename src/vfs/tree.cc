@@ -42,11 +42,13 @@ Tree Tree::narrowed(PathPolicy policy) const {
 }
 
 bool Tree::allows_reading(const TreePath& path) const {
-  return std::all_of(policies_.begin(), policies_.end(), [&](const auto& policy) { return policy.allows_reading(path); });
+  return std::all_of(policies_.begin(), policies_.end(),
+                     [&](const auto& policy) { return policy.allows_reading(path); });
 }
 
 bool Tree::allows_passing(const TreePath& path) const {
-  return std::all_of(policies_.begin(), policies_.end(), [&](const auto& policy) { return policy.allows_passing(path); });
+  return std::all_of(policies_.begin(), policies_.end(),
+                     [&](const auto& policy) { return policy.allows_passing(path); });
 }
 
 FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
@@ -63,7 +65,9 @@ FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
       if (mount->spec().name == parts[1]) place.mount = mount;
     }
   }
-  if (is_virtual(place)) return fail(file_error(ENOENT, place.tree_path.text(), "no such file or directory; there is " + places()));
+  if (is_virtual(place))
+    return fail(
+        file_error(ENOENT, place.tree_path.text(), "no such file or directory; there is " + places()));
   return place;
 }
 
@@ -73,7 +77,8 @@ std::string Tree::places() const {
   std::size_t named = 0;
   for (const auto& mount : parts_.host) {
     const auto path = parse_tree_path("/host/" + mount->spec().name);
-    if (path && (allows_reading(*path) || allows_passing(*path)) && ++named <= kPlacesNamed) list += path->text() + ", ";
+    if (path && (allows_reading(*path) || allows_passing(*path)) && ++named <= kPlacesNamed)
+      list += path->text() + ", ";
   }
   return list + (named > kPlacesNamed ? "more below /host, " : "") + "/tmp, /out";
 }
@@ -81,14 +86,16 @@ std::string Tree::places() const {
 FileResult<Tree::Place> Tree::place_to_read(std::string_view text) const {
   RELAY_FILE_TRY(Place place, find_place(text));
   const bool allowed = allows_reading(place.tree_path) || allows_passing(place.tree_path);
-  if (!allowed) return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
+  if (!allowed)
+    return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
   return place;
 }
 
 FileResult<Tree::Place> Tree::place_to_write(std::string_view text) const {
   RELAY_FILE_TRY(Place place, find_place(text));
-  const bool allowed = std::all_of(policies_.begin(), policies_.end(),
-                                   [&](const auto& policy) { return policy.allows_writing(place.tree_path); });
+  const bool allowed = std::all_of(policies_.begin(), policies_.end(), [&](const auto& policy) {
+    return policy.allows_writing(place.tree_path);
+  });
   if (!allowed && !allows_reading(place.tree_path)) {
     return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
   }
@@ -107,7 +114,8 @@ Tree::Area Tree::area_of(std::string_view path) const {
 FileResult<FileStat> Tree::stat(std::string_view path, LastLink last) const {
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   if (is_virtual(place)) return kVirtualDir;
-  auto found = place.mount != nullptr ? place.mount->stat(place.path, last) : place.synthetic->stat(place.path);
+  auto found =
+      place.mount != nullptr ? place.mount->stat(place.path, last) : place.synthetic->stat(place.path);
   if (!found) return told_as(std::move(found), place.tree_path);
   RELAY_FILE_CHECK(check_ending(place.tree_path, *found));
   const bool passing_only = !allows_reading(place.tree_path);
@@ -132,14 +140,16 @@ FileResult<Listing> Tree::list_virtual(const TreePath& path) const {
   } else {
     for (const auto& mount : parts_.host) add(mount->spec().name);
   }
-  std::sort(listing.entries.begin(), listing.entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(listing.entries.begin(), listing.entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   return listing;
 }
 
 FileResult<Listing> Tree::list(std::string_view path, std::size_t entries_max) const {
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   if (is_virtual(place)) return list_virtual(place.tree_path);
-  auto listing = place.mount != nullptr ? place.mount->list(place.path, entries_max) : place.synthetic->list(place.path);
+  auto listing =
+      place.mount != nullptr ? place.mount->list(place.path, entries_max) : place.synthetic->list(place.path);
   if (!listing) return told_as(std::move(listing), place.tree_path);
   if (!allows_reading(place.tree_path)) {
     std::erase_if(listing->entries, [&](const DirEntry& entry) {
@@ -155,7 +165,8 @@ FileResult<ReadChunk> Tree::read(std::string_view path, std::uint64_t offset, st
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   const TreePath& tree_path = place.tree_path;
   if (is_virtual(place)) return fail(file_error(EISDIR, tree_path.text()));
-  if (!allows_reading(tree_path)) return fail(file_error(EACCES, tree_path.text(), "policy.filesystem does not allow it"));
+  if (!allows_reading(tree_path))
+    return fail(file_error(EACCES, tree_path.text(), "policy.filesystem does not allow it"));
   if (tree_path.ending == Ending::directory) RELAY_FILE_CHECK(stat(path));
   if (place.mount != nullptr) return told_as(place.mount->read(place.path, offset, length), tree_path);
   auto content = place.synthetic->read(place.path);
@@ -194,7 +205,8 @@ FileResult<> Tree::remove(std::string_view path, Depth depth) {
 FileResult<> Tree::rename(std::string_view from, std::string_view to) {
   RELAY_FILE_TRY(const Place source, place_to_write(from));
   RELAY_FILE_TRY(const Place target, place_to_write(to));
-  if (source.mount == nullptr || target.mount == nullptr) return fail(file_error(EROFS, source.tree_path.text()));
+  if (source.mount == nullptr || target.mount == nullptr)
+    return fail(file_error(EROFS, source.tree_path.text()));
   return told_as(Mount::rename(*source.mount, source.path, *target.mount, target.path), source.tree_path);
 }
 

@@ -4,10 +4,10 @@
 //   /tmp  /out     the workspace: writable, kept, under a quota
 //   /mcps          synthetic, from the upstream servers; read-only but for its special files
 //
-// A Tree is a view: it shares its mounts with other views, and `narrowed` gives a stricter one (a client's own
-// policy). A path may be used when every policy of the view allows it, then the mount's mode, then its rules;
-// deny beats allow. All functions block (disk) and are safe from several threads; the loop uses AsyncTree.
-// Errors speak of tree paths, never of host paths.
+// A Tree is a view: it shares its mounts with other views, and `narrowed` gives a stricter one (a client's
+// own policy). A path may be used when every policy of the view allows it, then the mount's mode, then its
+// rules; deny beats allow. All functions block (disk) and are safe from several threads; the loop uses
+// AsyncTree. Errors speak of tree paths, never of host paths.
 #pragma once
 
 #include <memory>
@@ -57,8 +57,10 @@ class Tree {
   [[nodiscard]] Tree narrowed(PathPolicy policy) const;
 
   [[nodiscard]] FileResult<FileStat> stat(std::string_view path, LastLink last = LastLink::follow) const;
-  [[nodiscard]] FileResult<Listing> list(std::string_view path, std::size_t entries_max = limits::kListEntries) const;
-  [[nodiscard]] FileResult<ReadChunk> read(std::string_view path, std::uint64_t offset, std::size_t length) const;
+  [[nodiscard]] FileResult<Listing> list(std::string_view path,
+                                         std::size_t entries_max = limits::kListEntries) const;
+  [[nodiscard]] FileResult<ReadChunk> read(std::string_view path, std::uint64_t offset,
+                                           std::size_t length) const;
   FileResult<WriteReceipt> write(const WriteRequest& request);
   FileResult<> truncate(std::string_view path, std::uint64_t size);
   FileResult<> make_dir(std::string_view path, Depth depth);

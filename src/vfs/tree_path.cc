@@ -14,7 +14,8 @@ FileResult<> add_part(TreePath& path, std::string_view part) {
     if (!path.parts.empty()) path.parts.pop_back();
     return {};
   }
-  if (part.size() > limits::kNameBytes) return fail(file_error(ENAMETOOLONG, std::string(part.substr(0, 40)) + "..."));
+  if (part.size() > limits::kNameBytes)
+    return fail(file_error(ENAMETOOLONG, std::string(part.substr(0, 40)) + "..."));
   path.parts.emplace_back(part);
   return {};
 }
@@ -24,7 +25,8 @@ FileResult<> check_text(std::string_view text) {
   if (text.size() > limits::kPathBytes) return fail(file_error(ENAMETOOLONG, "the path"));
   if (text.contains('\0')) return fail(file_error(EINVAL, "the path", "it contains a NUL byte"));
   if (text.front() != '/') {
-    return fail(file_error(EINVAL, text, "paths are absolute: /host/<mount>/..., /tmp/..., /out/... or /mcps/..."));
+    return fail(
+        file_error(EINVAL, text, "paths are absolute: /host/<mount>/..., /tmp/..., /out/... or /mcps/..."));
   }
   return {};
 }

@@ -1,10 +1,10 @@
 // TreePath: a path in Relay's tree, made clean before anything looks at it.
 //
-// Every path from outside goes through parse_tree_path once. What comes out has no empty, "." or ".." parts, no
-// NUL, and no part that the kernel would refuse as too long. ".." is taken out by name ("/a/b/../c" is "/a/c")
-// and stops at the root, as in POSIX; because symbolic links are resolved later and beneath the mount, this can
-// change which file is meant but never where it may lie. Letters stay as they are: no case folding, no
-// Unicode normalisation.
+// Every path from outside goes through parse_tree_path once. What comes out has no empty, "." or ".." parts,
+// no NUL, and no part that the kernel would refuse as too long. ".." is taken out by name ("/a/b/../c" is
+// "/a/c") and stops at the root, as in POSIX; because symbolic links are resolved later and beneath the
+// mount, this can change which file is meant but never where it may lie. Letters stay as they are: no case
+// folding, no Unicode normalisation.
 #pragma once
 
 #include <string>

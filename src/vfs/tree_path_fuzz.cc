@@ -1,4 +1,5 @@
-// Whatever comes in, a parsed path is clean: absolute, bounded, without "." or "..", and parsing it again changes nothing.
+// Whatever comes in, a parsed path is clean: absolute, bounded, without "." or "..", and parsing it again
+// changes nothing.
 #include <cstdlib>
 
 #include "vfs/tree_path.h"

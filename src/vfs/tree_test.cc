@@ -1,8 +1,8 @@
 #include "vfs/tree.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -25,13 +25,15 @@ class TreeTest : public testing::Test {
   MountSpec ro() { return {"project", project_.path(), MountMode::ro, {}, {}, Symlinks::follow}; }
   MountSpec rw() { return {"work", work_.path(), MountMode::rw, {}, {}, Symlinks::follow}; }
 
-  void open(std::vector<MountSpec> mounts, std::optional<PathPolicySpec> policy = std::nullopt, Usage quota = {1 << 20, 100}) {
+  void open(std::vector<MountSpec> mounts, std::optional<PathPolicySpec> policy = std::nullopt,
+            Usage quota = {1 << 20, 100}) {
     TreeSpec spec;
     spec.mounts = std::move(mounts);
     spec.workspace_dir = state_.path("workspace");
     spec.workspace_quota = quota;
     spec.policy = std::move(policy);
-    const auto mcps = std::make_shared<FixedFiles>(std::vector<FixedFiles::File>{{"github/tools.ts", "export {}"}});
+    const auto mcps =
+        std::make_shared<FixedFiles>(std::vector<FixedFiles::File>{{"github/tools.ts", "export {}"}});
     auto trees = Trees::open(std::move(spec), mcps);
     ASSERT_TRUE(trees) << trees.error().message;
     trees_ = std::move(*trees);
@@ -55,7 +57,8 @@ class TreeTest : public testing::Test {
     const auto listing = tree_->list(path);
     if (!listing) return listing.error().message;
     std::string text;
-    for (const DirEntry& entry : listing->entries) text += entry.name + (entry.type == FileType::directory ? "/ " : " ");
+    for (const DirEntry& entry : listing->entries)
+      text += entry.name + (entry.type == FileType::directory ? "/ " : " ");
     return text;
   }
 
@@ -163,7 +166,8 @@ TEST_F(TreeTest, WritesInEveryMode) {
   ASSERT_TRUE(kept);
   EXPECT_FALSE(kept->created);
   EXPECT_EQ(content("/tmp/f"), "new");
-  auto deep = tree_->write({"/out/a/b/c.txt", "deep", WriteMode::create, 0, Existing::refuse, Parents::created, Durability::synced});
+  auto deep = tree_->write({"/out/a/b/c.txt", "deep", WriteMode::create, 0, Existing::refuse,
+                            Parents::created, Durability::synced});
   ASSERT_TRUE(deep) << deep.error().message;
   EXPECT_TRUE(deep->created);
   ASSERT_TRUE(tree_->truncate("/out/a/b/c.txt", 2));
@@ -173,7 +177,8 @@ TEST_F(TreeTest, WritesInEveryMode) {
 TEST_F(TreeTest, ReplacingKeepsModeAndLeavesNothingBehind) {
   work_.write("script.sh", "old");
   ASSERT_EQ(::chmod(work_.path("script.sh").c_str(), 0751), 0);
-  auto receipt = tree_->write({"/host/work/script.sh", "new", WriteMode::overwrite, 0, Existing::refuse, Parents::required, Durability::synced});
+  auto receipt = tree_->write({"/host/work/script.sh", "new", WriteMode::overwrite, 0, Existing::refuse,
+                               Parents::required, Durability::synced});
   ASSERT_TRUE(receipt);
   EXPECT_FALSE(receipt->created);
   EXPECT_EQ(tree_->stat("/host/work/script.sh")->mode, 0751U);
@@ -292,7 +297,8 @@ TEST_F(TreeTest, QuotaCountsBothAreasAndIsPaidBack) {
   ASSERT_TRUE(tree_->truncate("/tmp/a", 10));
   EXPECT_EQ(write_number("/out/b", WriteMode::append, std::string(500, 'x')), 0);
   ASSERT_TRUE(tree_->remove("/out/b", Depth::one));
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(write_number("/out/again", WriteMode::overwrite, std::string(300, 'x')), 0);
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(write_number("/out/again", WriteMode::overwrite, std::string(300, 'x')), 0);
   ASSERT_TRUE(tree_->rename("/out/again", "/tmp/a"));
   EXPECT_EQ(write_number("/tmp/z", WriteMode::overwrite, std::string(600, 'x')), 0);
 }

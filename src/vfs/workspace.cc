@@ -29,7 +29,8 @@ Usage measure(const std::string& directory) {
 }
 
 // Guests write here, so links that they could plant are never followed.
-Result<std::shared_ptr<Mount>> open_area(const std::string& workspace, const char* area, const std::shared_ptr<Quota>& quota) {
+Result<std::shared_ptr<Mount>> open_area(const std::string& workspace, const char* area,
+                                         const std::shared_ptr<Quota>& quota) {
   const std::string path = workspace + "/" + area;
   RELAY_CHECK(make_directories(path));
   return Mount::open({area, path, MountMode::rw, {}, {}, Symlinks::forbid}, quota);
@@ -39,7 +40,8 @@ Result<void> check_names(const std::vector<MountSpec>& mounts) {
   std::set<std::string_view> names;
   for (const MountSpec& mount : mounts) {
     if (!names.insert(mount.name).second) {
-      return relay::fail(invalid(fmt::format("two mounts are named '{}'; give one another name", mount.name)));
+      return relay::fail(
+          invalid(fmt::format("two mounts are named '{}'; give one another name", mount.name)));
     }
   }
   return {};
@@ -67,14 +69,14 @@ Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<Synthe
 void Trees::remove_old_sessions() const {
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(spec_.workspace_dir, failure)) {
-    if (entry.path().filename().string().starts_with("session-")) std::filesystem::remove_all(entry.path(), failure);
+    if (entry.path().filename().string().starts_with("session-"))
+      std::filesystem::remove_all(entry.path(), failure);
   }
 }
 
 std::string Trees::workspace_name(const Holder& holder) const {
   switch (spec_.workspace) {
-    case WorkspaceKind::shared:
-      return "shared";
+    case WorkspaceKind::shared: return "shared";
     case WorkspaceKind::session:
       return holder.session.empty() ? "client-" + sha256_hex(holder.client).substr(0, 32)
                                     : "session-" + sha256_hex(holder.session).substr(0, 32);
@@ -85,7 +87,8 @@ std::string Trees::workspace_name(const Holder& holder) const {
 Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
   const std::string directory = spec_.workspace_dir + "/" + workspace;
   RELAY_CHECK(make_directories(directory));
-  const auto quota = std::make_shared<Quota>(spec_.workspace_quota, [directory] { return measure(directory); });
+  const auto quota =
+      std::make_shared<Quota>(spec_.workspace_quota, [directory] { return measure(directory); });
   TreeParts parts{host_, nullptr, nullptr, mcps_};
   RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota));
   RELAY_TRY(parts.out, open_area(directory, "out", quota));

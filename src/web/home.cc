@@ -65,7 +65,9 @@ std::string render_status(const HomeFacts& facts) {
   status["status"] = "running";
   status["mode"] = "headless";
   status["executionMode"] = "local-only";
-  status["endpoints"] = {{"mcp", "POST " + facts.base_url + "/mcp"}, {"health", "GET " + facts.base_url + "/healthz"}, {"metrics", "GET " + facts.base_url + "/metrics"}};
+  status["endpoints"] = {{"mcp", "POST " + facts.base_url + "/mcp"},
+                         {"health", "GET " + facts.base_url + "/healthz"},
+                         {"metrics", "GET " + facts.base_url + "/metrics"}};
   return json::write(status);
 }
 

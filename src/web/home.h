@@ -8,7 +8,7 @@
 namespace relay::web {
 
 struct HomeFacts {
-  std::string base_url;     // "http://127.0.0.1:7800"
+  std::string base_url;  // "http://127.0.0.1:7800"
   std::string version;
   std::string program;      // how a client would start us: a path
   std::string fingerprint;  // of the signing key

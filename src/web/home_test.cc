@@ -10,7 +10,8 @@ namespace {
 
 TEST(Home, FillsEveryPlaceAndEscapesIt) {
   const HomeFacts facts{.base_url = "http://127.0.0.1:1", .version = "<b>", .toolsets = {"code", "files"}};
-  EXPECT_EQ(render_home("a {{mcp_url}} {{version}} {{toolsets}} {{nothing}} {{", facts), "a http://127.0.0.1:1/mcp &lt;b&gt; code, files  {{");
+  EXPECT_EQ(render_home("a {{mcp_url}} {{version}} {{toolsets}} {{nothing}} {{", facts),
+            "a http://127.0.0.1:1/mcp &lt;b&gt; code, files  {{");
 }
 
 TEST(Home, TheHeadlessStatusHasTheSeedsMembers) {

@@ -1,5 +1,6 @@
-// Attempts to run something without permission or without a record. Each case must fail to compile, for the reason that
-// CMakeLists.txt expects; the control must compile, so that a failure is never about something else.
+// Attempts to run something without permission or without a record. Each case must fail to compile, for the
+// reason that CMakeLists.txt expects; the control must compile, so that a failure is never about something
+// else.
 #include "authority/recorded.h"
 #include "policy/engine.h"
 #ifdef WITH_JOURNAL
@@ -68,19 +69,22 @@ int run(const authority::Grant& grant) {
 #endif
 
 #ifdef RUN_RECORDED
-io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Recorded& recorded, executors::RunRequest request, executors::RunObserver& observer) {
+io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Recorded& recorded,
+                                    executors::RunRequest request, executors::RunObserver& observer) {
   return local.run(recorded, std::move(request), nullptr, observer);
 }
 #endif
 
 #ifdef RUN_UNRECORDED
-io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, executors::RunRequest request, executors::RunObserver& observer) {
+io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, executors::RunRequest request,
+                                    executors::RunObserver& observer) {
   return local.run(std::move(request), nullptr, observer);
 }
 #endif
 
 #ifdef RUN_GRANTED
-io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Grant& grant, executors::RunRequest request, executors::RunObserver& observer) {
+io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Grant& grant,
+                                    executors::RunRequest request, executors::RunObserver& observer) {
   return local.run(grant, std::move(request), nullptr, observer);
 }
 #endif

@@ -71,7 +71,8 @@ std::string executes_memory() {
   return verdict(::syscall(SYS_execveat, fd, "", argv, nullptr, AT_EMPTY_PATH));
 }
 
-// Every process that the probe can name but itself: siblings in its pid namespace, and everybody when there is none.
+// Every process that the probe can name but itself: siblings in its pid namespace, and everybody when there
+// is none.
 std::string kills_others() {
   return verdict(::kill(-1, SIGTERM));
 }
@@ -84,7 +85,8 @@ std::string writes_into_sibling() {
 }
 
 std::string maps_writable_code() {
-  void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const page =
+      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return page == MAP_FAILED ? verdict(-1) : "ok";
 }
 
@@ -104,7 +106,8 @@ std::string exhausts_memory() {
   constexpr std::size_t kStep = 8 << 20;
   for (std::size_t got = 0; got < (std::size_t{4} << 30); got += kStep) {
     void* const block = ::mmap(nullptr, kStep, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) return verdict(-1) + (got <= (std::size_t{64} << 20) ? " within its limit" : " too late");
+    if (block == MAP_FAILED)
+      return verdict(-1) + (got <= (std::size_t{64} << 20) ? " within its limit" : " too late");
     std::memset(block, 1, kStep);
   }
   return "ok";
@@ -124,8 +127,10 @@ std::string exhausts_page_tables() {
   constexpr std::size_t kTable = 2 << 20;
   constexpr std::size_t kStep = std::size_t{1} << 30;
   for (std::size_t got = 0; got < (std::size_t{256} << 30); got += kStep) {
-    const auto* const block = static_cast<const volatile char*>(::mmap(nullptr, kStep, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (block == MAP_FAILED) return verdict(-1) + (got <= (std::size_t{6} << 30) ? " within its limit" : " too late");
+    const auto* const block = static_cast<const volatile char*>(
+        ::mmap(nullptr, kStep, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (block == MAP_FAILED)
+      return verdict(-1) + (got <= (std::size_t{6} << 30) ? " within its limit" : " too late");
     for (std::size_t at = 0; at < kStep; at += kTable) (void)block[at];
   }
   return "ok";
@@ -153,7 +158,7 @@ std::string limits_another() {
 }
 
 std::string loads_a_program_into_the_kernel() {
-  union bpf_attr attributes {};
+  union bpf_attr attributes{};
   return verdict(::syscall(SYS_bpf, BPF_MAP_CREATE, &attributes, sizeof attributes));
 }
 
@@ -195,14 +200,26 @@ const std::map<std::string, Attempt>& attempts() {
       {"open_root_directory", [] { return opens("/", O_RDONLY | O_DIRECTORY); }},
       {"create_in_root", [] { return opens("/x", O_CREAT | O_RDWR); }},
       {"open_device", [] { return opens("/dev/mem"); }},
-      {"read_link", [] { char text[64]; return verdict(::readlink("/proc/self/exe", text, sizeof text)); }},
+      {"read_link",
+       [] {
+         char text[64];
+         return verdict(::readlink("/proc/self/exe", text, sizeof text));
+       }},
       {"connect_loopback", [] { return connects_to("127.0.0.1"); }},
       {"connect_internet", [] { return connects_to("1.1.1.1"); }},
       {"bind_abstract_socket", listens_on_abstract_socket},
       {"raw_socket", [] { return verdict(::socket(AF_PACKET, SOCK_RAW, 0)); }},
-      {"socket_pair", [] { int ends[2]; return verdict(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends)); }},
+      {"socket_pair",
+       [] {
+         int ends[2];
+         return verdict(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+       }},
       {"fork", forks},
-      {"clone_thread", [] { return verdict(::syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, nullptr, nullptr, nullptr, 0)); }},
+      {"clone_thread",
+       [] {
+         return verdict(
+             ::syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, nullptr, nullptr, nullptr, 0));
+       }},
       {"execute", executes},
       {"execute_from_memory", executes_memory},
       {"kill_everybody", kills_others},
@@ -228,7 +245,11 @@ const std::map<std::string, Attempt>& attempts() {
       {"userfaultfd", [] { return verdict(::syscall(SYS_userfaultfd, 0)); }},
       {"io_uring", [] { return verdict(::syscall(SYS_io_uring_setup, 8, nullptr)); }},
       {"loads_module", [] { return verdict(::syscall(SYS_init_module, nullptr, 0, "")); }},
-      {"set_clock", [] { const timespec now{0, 0}; return verdict(::clock_settime(CLOCK_REALTIME, &now)); }},
+      {"set_clock",
+       [] {
+         const timespec now{0, 0};
+         return verdict(::clock_settime(CLOCK_REALTIME, &now));
+       }},
       {"reboot", [] { return verdict(::syscall(SYS_reboot, 0, 0, 0, nullptr)); }},
       {"set_host_name", [] { return verdict(::sethostname("probe", 5)); }},
       {"become_dumpable", [] { return verdict(::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }},

@@ -1,5 +1,5 @@
-// For tests: a LocalExecutor with its own loop, an audit log for the records that it demands, and capsules for plain code, signed
-// by a key of this process.
+// For tests: a LocalExecutor with its own loop, an audit log for the records that it demands, and capsules
+// for plain code, signed by a key of this process.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,11 @@ class LocalRuns {
   explicit LocalRuns(executors::LocalConfig config)
       : keys_(std::make_shared<capsule::KeyRing>(*capsule::KeyRing::in_memory())),
         builder_(keys_, {}),
-        journal_(std::move(*audit::Journal::start(loop.get_executor(), {.ledger = {folder_.log()}, .on_failure = audit::OnFailure::refuse}, clock_))),
-        executor(std::make_unique<executors::LocalExecutor>(loop.get_executor(), clock_, std::move(config))) {}
+        journal_(std::move(*audit::Journal::start(
+            loop.get_executor(), {.ledger = {folder_.log()}, .on_failure = audit::OnFailure::refuse},
+            clock_))),
+        executor(std::make_unique<executors::LocalExecutor>(loop.get_executor(), clock_, std::move(config))) {
+  }
   ~LocalRuns() {
     executor->stop();
     loop.restart();
@@ -56,13 +59,17 @@ class LocalRuns {
     return std::move(*result);
   }
 
-  Result<executors::RunOutcome> run(executors::RunRequest request, std::shared_ptr<executors::HostCalls> calls = nullptr);
+  Result<executors::RunOutcome> run(executors::RunRequest request,
+                                    std::shared_ptr<executors::HostCalls> calls = nullptr);
 
-  /// The whole life of one run: a record, the run, the record's end. For tests that stop it or run several at once.
-  io::Task<executors::RunOutcome> recorded(executors::RunRequest request, std::shared_ptr<executors::HostCalls> calls, executors::RunObserver& observer,
-                                           executors::RunStop stop = {}) {
+  /// The whole life of one run: a record, the run, the record's end. For tests that stop it or run several at
+  /// once.
+  io::Task<executors::RunOutcome> recorded(executors::RunRequest request,
+                                           std::shared_ptr<executors::HostCalls> calls,
+                                           executors::RunObserver& observer, executors::RunStop stop = {}) {
     RELAY_CO_TRY(authority::Recorded record, co_await journal_->open(audit::make_grant("req_test")));
-    Result<executors::RunOutcome> outcome = co_await executor->run(record, std::move(request), std::move(calls), observer, std::move(stop));
+    Result<executors::RunOutcome> outcome =
+        co_await executor->run(record, std::move(request), std::move(calls), observer, std::move(stop));
     RELAY_CO_CHECK(co_await journal_->close(std::move(record), authority::Outcome{}));
     co_return outcome;
   }
@@ -88,7 +95,8 @@ class NoCalls final : public executors::HostCalls {
   }
 };
 
-inline Result<executors::RunOutcome> LocalRuns::run(executors::RunRequest request, std::shared_ptr<executors::HostCalls> calls) {
+inline Result<executors::RunOutcome> LocalRuns::run(executors::RunRequest request,
+                                                    std::shared_ptr<executors::HostCalls> calls) {
   executors::RunObserver observer;
   if (!calls) calls = std::make_shared<NoCalls>();
   return await(recorded(std::move(request), std::move(calls), observer));

@@ -1,7 +1,8 @@
-// relay-probe: a zygote without an engine. Its children live in exactly the walls of a run, with nothing between
-// them and the kernel: the start frame's code names what to try. For tests only.
+// relay-probe: a zygote without an engine. Its children live in exactly the walls of a run, with nothing
+// between them and the kernel: the start frame's code names what to try. For tests only.
 //
-// --runtime-dir "without-filter" leaves the system call filter out, to show that the other walls hold without it.
+// --runtime-dir "without-filter" leaves the system call filter out, to show that the other walls hold without
+// it.
 #include <unistd.h>
 
 #include <vector>
@@ -31,7 +32,8 @@ class Probe final : public Engine {
       if (!frame || frame->kind != sandbox::FrameKind::start) continue;
       on_start(frame->header);
       const std::string name(frame->body);
-      if (name.starts_with("raw ")) {  // bytes for the wire itself: what comes out of a child that was taken over
+      if (name.starts_with(
+              "raw ")) {  // bytes for the wire itself: what comes out of a child that was taken over
         const std::string bytes = name.substr(4);
         [[maybe_unused]] const auto ignored = ::write(kRunSocket, bytes.data(), bytes.size());
         continue;
@@ -51,6 +53,8 @@ sandbox::LaunchPlan choose(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto boot = [](const Options&) -> Result<std::unique_ptr<Engine>> { return std::make_unique<Probe>(); };
+  const auto boot = [](const Options&) -> Result<std::unique_ptr<Engine>> {
+    return std::make_unique<Probe>();
+  };
   ::_exit(run_worker(argc, argv, boot, choose));
 }

@@ -1,5 +1,6 @@
-// The kernel's walls alone: native code inside them, with no WebAssembly around it. Each row says what is tried and how it
-// must end, with the system call filter and, in the second column, without it: the walls behind it have to hold too.
+// The kernel's walls alone: native code inside them, with no WebAssembly around it. Each row says what is
+// tried and how it must end, with the system call filter and, in the second column, without it: the walls
+// behind it have to hold too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,7 +88,9 @@ executors::LocalConfig config(const char* walls) {
 std::string verdict_of(LocalRuns& runs, const std::string& attempt) {
   const Result<executors::RunOutcome> outcome = runs.run(runs.request(executors::Language::js, attempt));
   if (!outcome) return describe(outcome.error());
-  if (outcome->exit_code == executors::kExitPolicy && outcome->error && outcome->error->type == "PolicyDenied") return kKilled;
+  if (outcome->exit_code == executors::kExitPolicy && outcome->error &&
+      outcome->error->type == "PolicyDenied")
+    return kKilled;
   if (outcome->error) return outcome->error->type + ": " + outcome->error->message;
   const auto value = json::parse(outcome->value_json.value_or("null"));
   return value && value->is_string() ? std::string(json::view(value->get_string())) : "no value";
@@ -107,7 +110,8 @@ TEST_P(Probe, IsStoppedWithoutTheFilterToo) {
   EXPECT_EQ(verdict_of(runs, "count_descriptors"), "ok 1") << "the zygote serves the next run";
 }
 
-INSTANTIATE_TEST_SUITE_P(Attempts, Probe, testing::ValuesIn(kRows), [](const auto& row) { return std::string(row.param.attempt); });
+INSTANTIATE_TEST_SUITE_P(Attempts, Probe, testing::ValuesIn(kRows),
+                         [](const auto& row) { return std::string(row.param.attempt); });
 
 TEST(ProbeTable, NamesEveryAttempt) {
   std::set<std::string> named{"spin", "kill_everybody"};
@@ -120,9 +124,11 @@ class ProbeGroup : public testing::Test {
  protected:
   void SetUp() override {
     site_ = sandbox::prepare_group_site(sandbox::find_group_site("auto"));
-    if (site_.version == sandbox::GroupVersion::none) GTEST_SKIP() << "no control group is delegated here: " << site_.reason;
+    if (site_.version == sandbox::GroupVersion::none)
+      GTEST_SKIP() << "no control group is delegated here: " << site_.reason;
   }
-  [[nodiscard]] executors::LocalConfig grouped(std::size_t memory_mb, const char* walls = "with-filter") const {
+  [[nodiscard]] executors::LocalConfig grouped(std::size_t memory_mb,
+                                               const char* walls = "with-filter") const {
     executors::LocalConfig with = config(walls);
     with.groups = site_;
     with.group_memory_bytes = memory_mb * limits::kMiB;
@@ -139,7 +145,8 @@ TEST_F(ProbeGroup, StandsAroundTheZygoteAndItsChildren) {
   EXPECT_EQ(zygote.walls.front(), "control_group");
   EXPECT_GT(zygote.group_memory_bytes, 512 * limits::kMiB);
   std::ifstream procs(zygote.group_directories.front() + "/cgroup.procs");
-  EXPECT_GE(std::distance(std::istream_iterator<int>(procs), {}), 3) << "the outer process, the zygote, a waiting child";
+  EXPECT_GE(std::distance(std::istream_iterator<int>(procs), {}), 3)
+      << "the outer process, the zygote, a waiting child";
 }
 
 TEST_F(ProbeGroup, EndsARunThatItsOwnLimitDoesNotSee) {
@@ -151,7 +158,8 @@ TEST_F(ProbeGroup, EndsARunThatItsOwnLimitDoesNotSee) {
 
 TEST_F(ProbeGroup, LimitsWhatRunsUseTogether) {
   LocalRuns runs(grouped(32));
-  EXPECT_THAT(verdict_of(runs, "exhaust_memory"), testing::StartsWith("MemoryLimitExceeded")) << "its own limit is twice that";
+  EXPECT_THAT(verdict_of(runs, "exhaust_memory"), testing::StartsWith("MemoryLimitExceeded"))
+      << "its own limit is twice that";
   EXPECT_EQ(verdict_of(runs, "count_descriptors"), "ok 1");
   EXPECT_EQ(runs.executor->status().runtimes.front().zygote.starts, 1U);
 }
@@ -164,14 +172,16 @@ TEST_F(ProbeGroup, IsGoneWithTheExecutor) {
     directories = runs.executor->status().runtimes.front().zygote.group_directories;
     ASSERT_FALSE(directories.empty());
   }
-  for (const std::string& directory : directories) EXPECT_FALSE(std::filesystem::exists(directory)) << directory;
+  for (const std::string& directory : directories)
+    EXPECT_FALSE(std::filesystem::exists(directory)) << directory;
 }
 
 TEST(ProbeGroupMissing, APlaceThatTheConfigurationNamesHasToBeThere) {
   executors::LocalConfig named = config("with-filter");
   named.groups = sandbox::find_group_site("/nowhere");
   LocalRuns runs(named);
-  EXPECT_THAT(verdict_of(runs, "count_descriptors"), testing::HasSubstr("wall control_group: /nowhere is not a control group"));
+  EXPECT_THAT(verdict_of(runs, "count_descriptors"),
+              testing::HasSubstr("wall control_group: /nowhere is not a control group"));
 }
 
 TEST(ProbeTime, SpinningNativeCodeIsEndedAtTheDeadline) {
@@ -187,25 +197,26 @@ TEST(ProbeTime, SpinningNativeCodeIsEndedAtTheDeadline) {
 TEST(ProbeWire, BrokenFramesEndTheRunAndNothingElse) {
   using sandbox::FrameKind;
   const std::string hostile[] = {
-      std::string("\xff\xff\xff\xff", 4),                                                     // 4 GiB announced
-      std::string("\0\0\0\0", 4),                                                             // too short to be one
-      std::string("\5\0\0\0\x63\0\0\0\0", 9),                                                 // no such kind
-      std::string("\5\0\0\0\x11\xff\0\0\0", 9),                                               // header longer than the frame
-      sandbox::make_frame(FrameKind::ready, "{}"),                                            // not now
-      sandbox::make_frame(FrameKind::start, "{}"),                                            // relay's word
-      sandbox::make_frame(FrameKind::output, "{\"stream\":\"disk\"}", "x"),                   // no such stream
+      std::string("\xff\xff\xff\xff", 4),                                    // 4 GiB announced
+      std::string("\0\0\0\0", 4),                                            // too short to be one
+      std::string("\5\0\0\0\x63\0\0\0\0", 9),                                // no such kind
+      std::string("\5\0\0\0\x11\xff\0\0\0", 9),                              // header longer than the frame
+      sandbox::make_frame(FrameKind::ready, "{}"),                           // not now
+      sandbox::make_frame(FrameKind::start, "{}"),                           // relay's word
+      sandbox::make_frame(FrameKind::output, "{\"stream\":\"disk\"}", "x"),  // no such stream
       sandbox::make_frame(FrameKind::output, "not json", "x"),
       sandbox::make_frame(FrameKind::output, "{\"stream\":\"stdout\",\"stream\":"),
-      sandbox::make_frame(FrameKind::done, "{}"),                                             // without an exit code
+      sandbox::make_frame(FrameKind::done, "{}"),  // without an exit code
       sandbox::make_frame(FrameKind::done, "[1]"),
-      sandbox::make_frame(FrameKind::done, std::string(100'000, '[')),                        // deep
-      sandbox::make_frame(FrameKind::call, "{\"op\":\"fs.read\"}"),                           // without a number
+      sandbox::make_frame(FrameKind::done, std::string(100'000, '[')),  // deep
+      sandbox::make_frame(FrameKind::call, "{\"op\":\"fs.read\"}"),     // without a number
       sandbox::make_frame(FrameKind::call, "{\"id\":\"1\",\"op\":\"fs.read\"}"),
       sandbox::make_frame(FrameKind::cancel, "\xff\xfe"),
   };
   LocalRuns runs(config("with-filter"));
   for (const std::string& bytes : hostile) {
-    const Result<executors::RunOutcome> outcome = runs.run(runs.request(executors::Language::js, "raw " + bytes));
+    const Result<executors::RunOutcome> outcome =
+        runs.run(runs.request(executors::Language::js, "raw " + bytes));
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->exit_code, executors::kExitPolicy);
     ASSERT_TRUE(outcome->error);
@@ -224,7 +235,8 @@ TEST(ProbeIds, OneCallNumberTwiceAtTheSameTimeEndsTheRun) {
     }
   };
   const std::string call = sandbox::make_frame(sandbox::FrameKind::call, "{\"id\":7,\"op\":\"x\"}");
-  const auto outcome = runs.run(runs.request(executors::Language::js, "raw " + call + call), std::make_shared<Slow>());
+  const auto outcome =
+      runs.run(runs.request(executors::Language::js, "raw " + call + call), std::make_shared<Slow>());
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->error->type, "SandboxViolation");
 }

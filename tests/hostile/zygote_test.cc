@@ -1,4 +1,5 @@
-// The real zygotes, with everything in them: runs, sessions, limits, and what happens when somebody is killed.
+// The real zygotes, with everything in them: runs, sessions, limits, and what happens when somebody is
+// killed.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -73,13 +74,16 @@ TEST_P(RealZygote, EveryRunHasItsOwnRandomness) {
   LocalRuns runs(config());
   std::set<std::string> values;
   for (int i = 0; i < 4; ++i)
-    values.insert(run(runs, pick("[Math.random(), crypto.randomUUID()].join()", "import random, uuid; f'{random.random()} {uuid.uuid4()}'")).value_json.value_or(""));
+    values.insert(run(runs, pick("[Math.random(), crypto.randomUUID()].join()",
+                                 "import random, uuid; f'{random.random()} {uuid.uuid4()}'"))
+                      .value_json.value_or(""));
   EXPECT_EQ(values.size(), 4U);
 }
 
 TEST_P(RealZygote, TheDeadlineHoldsWhateverTheGuestDoes) {
   LocalRuns runs(config());
-  auto request = runs.request(GetParam(), pick("console.log('so far'); while (true) {}", "print('so far', flush=True)\nwhile True: pass"));
+  auto request = runs.request(GetParam(), pick("console.log('so far'); while (true) {}",
+                                               "print('so far', flush=True)\nwhile True: pass"));
   request.limits.timeout = 500ms;
   const auto outcome = runs.run(std::move(request));
   ASSERT_TRUE(outcome) << outcome.error().message;
@@ -98,7 +102,8 @@ TEST_P(RealZygote, SessionsKeepTheirVariablesAndSayWhenTheyAreLost) {
   };
   EXPECT_EQ(in_session(pick("globalThis.kept = 5", "kept = 5")).exit_code, 0);
   EXPECT_EQ(in_session("kept + 1").value_json, "6");
-  EXPECT_EQ(in_session(pick("while (true) {}", "while True: pass"), 300ms).exit_code, executors::kExitTimeout);
+  EXPECT_EQ(in_session(pick("while (true) {}", "while True: pass"), 300ms).exit_code,
+            executors::kExitTimeout);
   const RunOutcome after = in_session("1");
   EXPECT_EQ(after.value_json, "1");
   EXPECT_NE(after.session_note.find("variables are gone"), std::string::npos);
@@ -115,11 +120,15 @@ TEST_P(RealZygote, AfterItsZygoteIsKilledTheNextRunWorks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Languages, RealZygote, testing::Values(Language::js, Language::py),
-                         [](const auto& language) { return std::string(executors::name_of(language.param)); });
+                         [](const auto& language) {
+                           return std::string(executors::name_of(language.param));
+                         });
 
-// Somebody below relay is killed at a random moment, twenty times: no run hangs, and in the end runs work and nobody is left.
+// Somebody below relay is killed at a random moment, twenty times: no run hangs, and in the end runs work and
+// nobody is left.
 TEST(Kills, AtRandomMomentsLeaveNothingBehind) {
-  if (!std::filesystem::exists(std::string(RELAY_RUNTIME_DIR) + "/zygote-js.js")) GTEST_SKIP() << "no runtime";
+  if (!std::filesystem::exists(std::string(RELAY_RUNTIME_DIR) + "/zygote-js.js"))
+    GTEST_SKIP() << "no runtime";
   std::mt19937 random(20);
   {
     LocalRuns runs(config());
@@ -127,11 +136,13 @@ TEST(Kills, AtRandomMomentsLeaveNothingBehind) {
     for (int round = 0; kills < 20 && round < 1000; ++round) {
       boost::asio::steady_timer killer(runs.loop, std::chrono::microseconds(random() % 20'000));
       killer.async_wait([&](const boost::system::error_code& error) {
-        if (error) return;  // the run was quicker; the next one, and above all the last, is not to be hit instead
+        if (error)
+          return;  // the run was quicker; the next one, and above all the last, is not to be hit instead
         const std::vector<int> all = descendants(::getpid());
         if (!all.empty() && ::kill(all[random() % all.size()], SIGKILL) == 0) ++kills;
       });
-      const auto outcome = runs.run(runs.request(Language::js, "let n = 0; for (let i = 0; i < 1e5; i++) n += i; n"));
+      const auto outcome =
+          runs.run(runs.request(Language::js, "let n = 0; for (let i = 0; i < 1e5; i++) n += i; n"));
       if (outcome && outcome->exit_code == 0) EXPECT_EQ(outcome->value_json, "4999950000");
     }
     EXPECT_EQ(kills, 20);
@@ -143,7 +154,8 @@ TEST(Kills, AtRandomMomentsLeaveNothingBehind) {
     runs.executor->stop();
     const auto deadline = std::chrono::steady_clock::now() + 30s;
     runs.loop.restart();
-    while (!descendants(::getpid()).empty() && std::chrono::steady_clock::now() < deadline) runs.loop.run_one_for(10ms);
+    while (!descendants(::getpid()).empty() && std::chrono::steady_clock::now() < deadline)
+      runs.loop.run_one_for(10ms);
     EXPECT_TRUE(descendants(::getpid()).empty());
   }
 }

@@ -1,5 +1,7 @@
-// The HTTP client as a program: a request in JSON on stdin, what came of it in JSON on stdout, one line for each time.
-//   {"url": "https://…", "method": "POST", "headers": {}, "body": "…", "pieces": 3, "ca": "cert.pem", "proxy": true, "times": [1, 20]}
+// The HTTP client as a program: a request in JSON on stdin, what came of it in JSON on stdout, one line for
+// each time.
+//   {"url": "https://…", "method": "POST", "headers": {}, "body": "…", "pieces": 3, "ca": "cert.pem",
+//   "proxy": true, "times": [1, 20]}
 // "pieces" streams the body that many times; "times" sends the request so often at once, group after group.
 #include <cstdio>
 #include <iostream>
@@ -19,7 +21,8 @@ ClientRequest request_of(const json::object& wish, json::array& addresses) {
   ClientRequest request{.url = std::string(json::find_string(wish, "url").value_or(""))};
   request.method = json::find_string(wish, "method").value_or("GET");
   if (const auto* headers = json::find_object(wish, "headers"))
-    for (const auto& [name, value] : *headers) request.headers.add(std::string(name), std::string(value.as_string()));
+    for (const auto& [name, value] : *headers)
+      request.headers.add(std::string(name), std::string(value.as_string()));
   request.ca_file = json::find_string(wish, "ca").value_or("");
   request.max_body_bytes = static_cast<std::size_t>(json::find_int(wish, "maxBodyBytes").value_or(64 << 20));
   if (json::find_bool(wish, "proxy").value_or(false)) request.proxy = ProxyUse::environment;
@@ -53,7 +56,10 @@ io::Task<void> send(HttpClient& client, const json::object& wish, int& left) {
   ClientRequest request = request_of(wish, addresses);
   auto response = co_await client.send(std::move(request));
   auto body = response ? co_await read_rest(**response) : Result<std::string>(fail(response.error()));
-  if (response) out = {{"status", (*response)->status()}, {"version", std::string((*response)->http_version())}, {"headers", headers_of((*response)->headers())}};
+  if (response)
+    out = {{"status", (*response)->status()},
+           {"version", std::string((*response)->http_version())},
+           {"headers", headers_of((*response)->headers())}};
   if (body) {
     out["body"] = *body;
   } else {

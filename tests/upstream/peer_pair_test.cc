@@ -1,5 +1,5 @@
-// Relay's client and Relay's server, face to face: over pipes (this very program, started again as the server), streamable HTTP in both
-// eras, and HTTP+SSE.
+// Relay's client and Relay's server, face to face: over pipes (this very program, started again as the
+// server), streamable HTTP in both eras, and HTTP+SSE.
 #include <unistd.h>
 
 #include <csignal>
@@ -23,7 +23,8 @@ using testing::HasSubstr;
 // A server with everything that the suite wants to see.
 class Fixtures {
  public:
-  explicit Fixtures(const io::Executor& executor) : catalogue_(identity()), server_(executor, catalogue_, clock_, random_, {}) {
+  explicit Fixtures(const io::Executor& executor)
+      : catalogue_(identity()), server_(executor, catalogue_, clock_, random_, {}) {
     EXPECT_TRUE(conformance::add_content_tools(catalogue_));
     EXPECT_TRUE(conformance::add_asking_tools(catalogue_));
     EXPECT_TRUE(conformance::add_task_tools(catalogue_));
@@ -78,7 +79,9 @@ class PeerPairTest : public testing::TestWithParam<Way> {
     if (!peer_) FAIL() << "no connection";
   }
 
-  [[nodiscard]] bool modern() const { return GetParam() == Way::stdio_modern || GetParam() == Way::http_modern; }
+  [[nodiscard]] bool modern() const {
+    return GetParam() == Way::stdio_modern || GetParam() == Way::http_modern;
+  }
   Result<Answer> request(std::string method, std::string params) {
     Outgoing outgoing;
     outgoing.method = std::move(method);
@@ -127,8 +130,10 @@ class PeerPairTest : public testing::TestWithParam<Way> {
     http_ = net::HttpClient::make(loop_.executor());
     HttpTarget target;
     target.old_sse = GetParam() == Way::sse;
-    target.endpoint = "http://127.0.0.1:" + std::to_string(http_server_->port()) + (target.old_sse ? "/sse" : "/mcp");
-    return loop_.run(connect_http(loop_.executor(), *http_, std::move(target), std::move(options), observer_));
+    target.endpoint =
+        "http://127.0.0.1:" + std::to_string(http_server_->port()) + (target.old_sse ? "/sse" : "/mcp");
+    return loop_.run(
+        connect_http(loop_.executor(), *http_, std::move(target), std::move(options), observer_));
   }
 };
 
@@ -141,7 +146,8 @@ TEST_P(PeerPairTest, says_who_it_is) {
 
 TEST_P(PeerPairTest, calls_tools_and_reads) {
   EXPECT_EQ(text_of(call("test_simple_text")), "This is a simple text response for testing.");
-  EXPECT_THAT(text_of(request("resources/read", R"({"uri":"test://static-text"})")), HasSubstr("test://static-text"));
+  EXPECT_THAT(text_of(request("resources/read", R"({"uri":"test://static-text"})")),
+              HasSubstr("test://static-text"));
   EXPECT_THAT(text_of(request("prompts/list", "{}")), HasSubstr("test_simple_prompt"));
   const auto unknown = request("resources/read", R"({"uri":"test://nothing"})");
   ASSERT_TRUE(unknown);
@@ -149,7 +155,8 @@ TEST_P(PeerPairTest, calls_tools_and_reads) {
 }
 
 TEST_P(PeerPairTest, passes_arguments_on_as_they_are_spelled) {
-  EXPECT_THAT(text_of(call("show_arguments", R"({"b":1.50, "a" : [1e3]})")), HasSubstr(R"("b":1.50, "a" : [1e3])"));
+  EXPECT_THAT(text_of(call("show_arguments", R"({"b":1.50, "a" : [1e3]})")),
+              HasSubstr(R"("b":1.50, "a" : [1e3])"));
 }
 
 TEST_P(PeerPairTest, hears_of_progress) {
@@ -178,9 +185,11 @@ TEST_P(PeerPairTest, answers_questions) {
 
 TEST_P(PeerPairTest, refuses_what_its_client_cannot_answer) {
   exchange_.capabilities = {};
-  const auto answer = call(modern() ? "test_input_required_result_elicitation" : "test_elicitation", R"({"message":"m"})");
+  const auto answer =
+      call(modern() ? "test_input_required_result_elicitation" : "test_elicitation", R"({"message":"m"})");
   EXPECT_TRUE(exchange_.asked.empty());
-  const bool succeeded = answer && *answer && !json::find_bool((*answer)->value().as_object(), "isError").value_or(false);
+  const bool succeeded =
+      answer && *answer && !json::find_bool((*answer)->value().as_object(), "isError").value_or(false);
   EXPECT_FALSE(succeeded) << text_of(answer);
 }
 
@@ -202,7 +211,8 @@ TEST_P(PeerPairTest, watches_resources) {
   const auto told = [this](std::string uri) -> io::Task<void> {
     const auto before = observer_.updated.size();
     for (int i = 0; i < 100 && observer_.updated.size() == before; ++i) {
-      RELAY_CO_CHECK(co_await peer_->request(call_tool("test_update_resource", R"({"uri":")" + uri + "\"}"), exchange_));
+      RELAY_CO_CHECK(
+          co_await peer_->request(call_tool("test_update_resource", R"({"uri":")" + uri + "\"}"), exchange_));
       RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(50)));
     }
     co_return Result<void>{};
@@ -215,7 +225,8 @@ TEST_P(PeerPairTest, watches_resources) {
   ASSERT_TRUE(loop_.run(told("test://static-text")));
   EXPECT_THAT(observer_.updated, Contains("test://static-text"));
   observer_.updated.clear();
-  ASSERT_TRUE(loop_.run(peer_->request(call_tool("test_update_resource", R"({"uri":"test://watched-resource"})"), exchange_)));
+  ASSERT_TRUE(loop_.run(
+      peer_->request(call_tool("test_update_resource", R"({"uri":"test://watched-resource"})"), exchange_)));
   ASSERT_TRUE(loop_.run(told("test://static-text")));
   EXPECT_THAT(observer_.updated, testing::Not(Contains("test://watched-resource")));
 }
@@ -226,7 +237,8 @@ TEST_P(PeerPairTest, follows_tasks_to_their_end) {
   outgoing.as_task = !modern();
   const auto answer = loop_.run(peer_->request(std::move(outgoing), exchange_));
   EXPECT_EQ(text_of(answer), "sum done");
-  EXPECT_THAT(std::string((*answer)->text()), testing::Not(testing::HasSubstr("related-task"))) << "the task is ours alone";
+  EXPECT_THAT(std::string((*answer)->text()), testing::Not(testing::HasSubstr("related-task")))
+      << "the task is ours alone";
   EXPECT_EQ(exchange_.tasks, 1);
 }
 
@@ -254,7 +266,8 @@ TEST_P(PeerPairTest, runs_many_calls_at_once) {
 TEST_P(PeerPairTest, forgets_a_cancelled_call) {
   io::CancelSource cancel;
   const auto slow = [this]() -> io::Task<void> {
-    [[maybe_unused]] const auto ignored = co_await peer_->request(call_tool("slow_compute", R"({"seconds":3600,"label":"x"})"), exchange_);
+    [[maybe_unused]] const auto ignored =
+        co_await peer_->request(call_tool("slow_compute", R"({"seconds":3600,"label":"x"})"), exchange_);
     co_return Result<void>{};
   };
   io::spawn(loop_.executor(), slow(), "call", cancel);
@@ -264,7 +277,9 @@ TEST_P(PeerPairTest, forgets_a_cancelled_call) {
   EXPECT_TRUE(peer_->is_open());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, PeerPairTest, testing::Values(Way::stdio_legacy, Way::stdio_modern, Way::http_legacy, Way::http_modern, Way::sse),
+INSTANTIATE_TEST_SUITE_P(Ways, PeerPairTest,
+                         testing::Values(Way::stdio_legacy, Way::stdio_modern, Way::http_legacy,
+                                         Way::http_modern, Way::sse),
                          name_of_way);
 
 int serve_stdio_here() {

@@ -13,7 +13,8 @@
 namespace relay::cage {
 namespace {
 
-constexpr std::initializer_list<int> kPassedOn = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
+constexpr std::initializer_list<int> kPassedOn = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT,
+                                                  SIGUSR1, SIGUSR2, SIGWINCH};
 
 sigset_t held_signals() {
   sigset_t set;
@@ -44,8 +45,10 @@ int wait_and_pass_on(pid_t child) {
   for (;;) {
     const int signal = ::sigwaitinfo(&set, nullptr);
     if (signal < 0) continue;
-    if (signal != SIGCHLD) ::kill(child, signal);
-    else if (const auto status = reap(child)) return *status;
+    if (signal != SIGCHLD)
+      ::kill(child, signal);
+    else if (const auto status = reap(child))
+      return *status;
   }
 }
 

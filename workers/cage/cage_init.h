@@ -1,5 +1,5 @@
-// The two processes that wait: relay-cage itself outside, and process 1 inside. Both pass signals on; process 1 reaps whatever the
-// server leaves behind, and when it ends the kernel ends everything in the cage.
+// The two processes that wait: relay-cage itself outside, and process 1 inside. Both pass signals on; process
+// 1 reaps whatever the server leaves behind, and when it ends the kernel ends everything in the cage.
 #pragma once
 
 #include <sys/types.h>

@@ -20,7 +20,8 @@ namespace relay::cage {
 
 Result<void> furnish(const sandbox::CagePlan& plan) {
   constexpr std::string_view kName = "cage";
-  if (::sethostname(kName.data(), kName.size()) != 0) return fail(from_errno(errno, "wall uts_namespace: name the host"));
+  if (::sethostname(kName.data(), kName.size()) != 0)
+    return fail(from_errno(errno, "wall uts_namespace: name the host"));
   RELAY_CHECK(raise_loopback());
   if (plan.hosts) {
     RELAY_TRY(const std::uint16_t port, give_out_listener(sandbox::kCageSocket));
@@ -40,8 +41,10 @@ namespace {
 
 Result<void> confine_server(const sandbox::SystemCallFilter& filter) {
   const rlimit no_core{0, 0};
-  if (::setpgid(0, 0) != 0 || ::setrlimit(RLIMIT_CORE, &no_core) != 0) return fail(from_errno(errno, "prepare the server's process"));
-  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return fail(from_errno(errno, "close what is not the server's"));
+  if (::setpgid(0, 0) != 0 || ::setrlimit(RLIMIT_CORE, &no_core) != 0)
+    return fail(from_errno(errno, "prepare the server's process"));
+  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
+    return fail(from_errno(errno, "close what is not the server's"));
   RELAY_CHECK(sandbox::drop_capabilities());
   RELAY_CHECK(sandbox::forbid_new_privileges());
   return filter.load();
@@ -58,14 +61,20 @@ void reset_signals() {
 Error become_server(const sandbox::CagePlan& plan, const sandbox::SystemCallFilter& filter) {
   const std::string directory = plan.directory.empty() ? "/tmp" : plan.directory;
   if (::chdir(directory.c_str()) != 0)
-    return from_errno(errno, fmt::format("start in {}: it is not inside the cage; declare it as a path to read or write", directory));
+    return from_errno(
+        errno, fmt::format("start in {}: it is not inside the cage; declare it as a path to read or write",
+                           directory));
   std::vector<char*> argv{const_cast<char*>(plan.program.c_str())};
   for (const std::string& arg : plan.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
   reset_signals();
   if (const Result<void> confined = confine_server(filter); !confined) return confined.error();
   ::execvp(plan.program.c_str(), argv.data());
-  return from_errno(errno, fmt::format("run {} inside the cage: if it lies outside of /usr, declare its directory as a path to read", plan.program));
+  return from_errno(
+      errno,
+      fmt::format(
+          "run {} inside the cage: if it lies outside of /usr, declare its directory as a path to read",
+          plan.program));
 }
 
 }  // namespace relay::cage

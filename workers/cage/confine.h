@@ -1,4 +1,5 @@
-// The walls of a cage in the order in which they are built. Any that cannot be built is an error that names it.
+// The walls of a cage in the order in which they are built. Any that cannot be built is an error that names
+// it.
 #pragma once
 
 #include "base/result.h"

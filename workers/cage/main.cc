@@ -1,7 +1,8 @@
-// relay-cage PLAN: runs one upstream server behind walls. relay starts it and talks to the server through its standard streams.
+// relay-cage PLAN: runs one upstream server behind walls. relay starts it and talks to the server through its
+// standard streams.
 //
-// Three processes: this one, which stays outside and looks like the server to relay; process 1 of the new namespaces; and the
-// server. Whatever cannot be built ends it with code 125 and one sentence on stderr.
+// Three processes: this one, which stays outside and looks like the server to relay; process 1 of the new
+// namespaces; and the server. Whatever cannot be built ends it with code 125 and one sentence on stderr.
 #include <unistd.h>
 
 #include <cstdio>
@@ -23,7 +24,8 @@ using namespace relay::cage;
   ::_exit(sandbox::kCageFailed);
 }
 
-[[noreturn]] void run_inside(const sandbox::CagePlan& plan, const sandbox::SystemCallFilter& filter, Fd report) {
+[[noreturn]] void run_inside(const sandbox::CagePlan& plan, const sandbox::SystemCallFilter& filter,
+                             Fd report) {
   if (const auto tied = sandbox::die_with_parent(); !tied) give_up(tied.error());
   if (const auto furnished = furnish(plan); !furnished) give_up(furnished.error());
   const pid_t server = ::fork();

@@ -23,8 +23,8 @@ std::unexpected<Error> wall_failed(std::string_view step) {
   return fail(from_errno(errno, fmt::format("wall private_root: {}", step)));
 }
 
-// ---- Trees: taken while the old root is there, put in place after it is gone from view. A tree that was taken needs no path any
-// more, so nothing that the server left behind can lead a mount astray.
+// ---- Trees: taken while the old root is there, put in place after it is gone from view. A tree that was
+// taken needs no path any more, so nothing that the server left behind can lead a mount astray.
 
 enum class Access { read, write, device };
 
@@ -44,14 +44,17 @@ std::uint64_t attributes(Access access) {
 }
 
 Result<Tree> take_tree(const std::string& path, Access access) {
-  Tree tree{.path = path, .mount = Fd(static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)))};
+  Tree tree{.path = path,
+            .mount = Fd(static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
+                                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)))};
   if (!tree.mount.is_open()) return wall_failed("show " + path);
   mount_attr wanted{};
   wanted.attr_set = attributes(access);
   wanted.propagation = MS_PRIVATE;
-  if (::syscall(SYS_mount_setattr, tree.mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof wanted) != 0)
+  if (::syscall(SYS_mount_setattr, tree.mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted,
+                sizeof wanted) != 0)
     return wall_failed("restrict " + path);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(tree.mount.get(), &status) != 0) return wall_failed("look at " + path);
   tree.is_directory = S_ISDIR(status.st_mode);
   return tree;
@@ -73,9 +76,11 @@ struct Parts {
 
 constexpr const char* kSystem[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 // Without them programs do not start, know no time zone or trust no certificate. Nothing of it is secret.
-constexpr const char* kSettings[] = {"/etc/ld.so.cache", "/etc/ld.so.conf",     "/etc/ld.so.conf.d", "/etc/alternatives",
-                                     "/etc/ssl/certs",   "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
-                                     "/etc/ca-certificates", "/etc/localtime",   "/etc/mime.types",   "/etc/protocols", "/etc/services"};
+constexpr const char* kSettings[] = {
+    "/etc/ld.so.cache",     "/etc/ld.so.conf",      "/etc/ld.so.conf.d",  "/etc/alternatives",
+    "/etc/ssl/certs",       "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
+    "/etc/ca-certificates", "/etc/localtime",       "/etc/mime.types",    "/etc/protocols",
+    "/etc/services"};
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
 Result<void> take_system(Parts& parts) {
@@ -126,13 +131,17 @@ Result<void> make_directories(const std::string& path) {
 Result<void> make_file(const std::string& path, std::string_view text) {
   RELAY_CHECK(make_directories(path.substr(0, path.rfind('/'))));
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (!file.is_open() || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return wall_failed("write " + path);
+  if (!file.is_open() || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return wall_failed("write " + path);
   return {};
 }
 
 Result<void> put_tree(const Tree& tree) {
-  if (!exists(tree.path)) RELAY_CHECK(tree.is_directory ? make_directories(tree.path) : make_file(tree.path, ""));
-  if (::syscall(SYS_move_mount, tree.mount.get(), "", AT_FDCWD, tree.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) return wall_failed("put in place " + tree.path);
+  if (!exists(tree.path))
+    RELAY_CHECK(tree.is_directory ? make_directories(tree.path) : make_file(tree.path, ""));
+  if (::syscall(SYS_move_mount, tree.mount.get(), "", AT_FDCWD, tree.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) !=
+      0)
+    return wall_failed("put in place " + tree.path);
   return {};
 }
 
@@ -145,13 +154,17 @@ Result<void> mount_memory(const std::string& path, const char* options) {
 }
 
 Result<void> make_read_only(const char* path) {
-  if (::mount(nullptr, path, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | kPlain, nullptr) != 0) return wall_failed(fmt::format("make {} read-only", path));
+  if (::mount(nullptr, path, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | kPlain, nullptr) != 0)
+    return wall_failed(fmt::format("make {} read-only", path));
   return {};
 }
 
 Result<void> make_settings(const sandbox::CagePlan& plan) {
   const std::string home = plan.home.empty() ? "/tmp" : plan.home;
-  RELAY_CHECK(make_file("/etc/passwd", fmt::format("server:x:{}:{}:server:{}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n", ::getuid(), ::getgid(), home)));
+  RELAY_CHECK(
+      make_file("/etc/passwd",
+                fmt::format("server:x:{}:{}:server:{}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+                            ::getuid(), ::getgid(), home)));
   RELAY_CHECK(make_file("/etc/group", fmt::format("server:x:{}:\nnogroup:x:65534:\n", ::getgid())));
   RELAY_CHECK(make_file("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"));
   RELAY_CHECK(make_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"));
@@ -161,13 +174,17 @@ Result<void> make_settings(const sandbox::CagePlan& plan) {
 Result<void> make_devices() {
   RELAY_CHECK(mount_memory("/dev", "size=64k,mode=755"));
   RELAY_CHECK(mount_memory("/dev/shm", "size=256m,mode=1777"));
-  for (const auto& [path, target] : {std::pair{"/dev/fd", "/proc/self/fd"}, {"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"}, {"/dev/stderr", "/proc/self/fd/2"}})
+  for (const auto& [path, target] : {std::pair{"/dev/fd", "/proc/self/fd"},
+                                     {"/dev/stdin", "/proc/self/fd/0"},
+                                     {"/dev/stdout", "/proc/self/fd/1"},
+                                     {"/dev/stderr", "/proc/self/fd/2"}})
     if (::symlink(target, path) != 0) return wall_failed(path);
   return {};
 }
 
-// Made while the old one is still in view: the kernel gives a new /proc only to those who could see a whole one before. Read-only,
-// because the files of /proc/sys ask who writes, not what power it holds: the root user of the machine is still that in a cage.
+// Made while the old one is still in view: the kernel gives a new /proc only to those who could see a whole
+// one before. Read-only, because the files of /proc/sys ask who writes, not what power it holds: the root
+// user of the machine is still that in a cage.
 Result<void> make_processes() {
   RELAY_CHECK(make_directories("/proc"));
   if (::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC | MS_RDONLY, nullptr) != 0)
@@ -176,7 +193,8 @@ Result<void> make_processes() {
 }
 
 Result<void> change_root() {
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return wall_failed("make mounts private");
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return wall_failed("make mounts private");
   if (::mount("cage", "/tmp", "tmpfs", kPlain, "size=1m,mode=755") != 0) return wall_failed("mount a tmpfs");
   if (::chdir("/tmp") != 0 || ::mkdir("old", 0700) != 0) return wall_failed("enter it");
   if (::syscall(SYS_pivot_root, ".", "old") != 0 || ::chdir("/") != 0) return wall_failed("pivot_root");
@@ -184,14 +202,18 @@ Result<void> change_root() {
 }
 
 Result<void> leave_old_root() {
-  if (::umount2("/old", MNT_DETACH) != 0 || ::rmdir("/old") != 0) return wall_failed("let go of the old root");
+  if (::umount2("/old", MNT_DETACH) != 0 || ::rmdir("/old") != 0)
+    return wall_failed("let go of the old root");
   return {};
 }
 
 // A home that is declared, or lies in something declared, is the real one.
 bool needs_home(const sandbox::CagePlan& plan) {
-  const auto covers = [&](const std::string& path) { return plan.home == path || plan.home.starts_with(path + "/"); };
-  return !plan.home.empty() && std::ranges::none_of(plan.read, covers) && std::ranges::none_of(plan.write, covers);
+  const auto covers = [&](const std::string& path) {
+    return plan.home == path || plan.home.starts_with(path + "/");
+  };
+  return !plan.home.empty() && std::ranges::none_of(plan.read, covers) &&
+         std::ranges::none_of(plan.write, covers);
 }
 
 }  // namespace

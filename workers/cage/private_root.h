@@ -1,5 +1,6 @@
-// The tree that a caged server sees: the system's programs and libraries, read-only; an /etc, /dev and /proc of its own; an empty
-// /tmp and home; and the paths that its plan declares, at the places where they are outside.
+// The tree that a caged server sees: the system's programs and libraries, read-only; an /etc, /dev and /proc
+// of its own; an empty /tmp and home; and the paths that its plan declares, at the places where they are
+// outside.
 #pragma once
 
 #include "base/result.h"

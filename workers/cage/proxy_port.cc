@@ -45,7 +45,8 @@ Result<void> raise_loopback() {
   ifreq request{};
   std::strcpy(request.ifr_name, "lo");
   request.ifr_flags = IFF_UP | IFF_RUNNING;
-  if (!socket.is_open() || ::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0) return wall_failed("switch on loopback");
+  if (!socket.is_open() || ::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0)
+    return wall_failed("switch on loopback");
   return {};
 }
 
@@ -55,7 +56,8 @@ Result<std::uint16_t> give_out_listener(int socket) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
-  if (!listener.is_open() || ::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 || ::listen(listener.get(), SOMAXCONN) != 0 ||
+  if (!listener.is_open() || ::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
+      ::listen(listener.get(), SOMAXCONN) != 0 ||
       ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
     return wall_failed("listen for the proxy");
   RELAY_CHECK(send_descriptor(socket, listener.get()));
@@ -64,8 +66,10 @@ Result<std::uint16_t> give_out_listener(int socket) {
 
 void set_proxy_variables(std::uint16_t port) {
   const std::string url = "http://127.0.0.1:" + std::to_string(port);
-  for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"}) ::setenv(name, url.c_str(), 1);
-  for (const char* name : {"NO_PROXY", "no_proxy"}) ::setenv(name, "localhost", 1);  // 127.0.0.1 may be a host of relay's machine
+  for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"})
+    ::setenv(name, url.c_str(), 1);
+  for (const char* name : {"NO_PROXY", "no_proxy"})
+    ::setenv(name, "localhost", 1);        // 127.0.0.1 may be a host of relay's machine
   ::setenv("NODE_USE_ENV_PROXY", "1", 1);  // Node asks for permission to look
 }
 

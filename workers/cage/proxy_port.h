@@ -1,7 +1,8 @@
 // The one way out of a cage with hosts: a listening socket on its loopback that relay accepts from.
 //
-// A socket belongs to the network namespace it was made in, whoever holds it. So the cage makes it, hands it to relay, and
-// keeps nothing: relay reads each request, checks the host, and connects from outside. Nothing of ours runs inside.
+// A socket belongs to the network namespace it was made in, whoever holds it. So the cage makes it, hands it
+// to relay, and keeps nothing: relay reads each request, checks the host, and connects from outside. Nothing
+// of ours runs inside.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,9 @@ constexpr int MADV_COLLAPSE = 25;
 
 bool is_mostly_present(const PageMap& map, const Range& block) {
   std::size_t present = 0;
-  map.for_each(block, [](const Page& page) { return page.is_present(); }, [&present](const Range& pages) { present += pages.bytes(); });
+  map.for_each(
+      block, [](const Page& page) { return page.is_present(); },
+      [&present](const Range& pages) { present += pages.bytes(); });
   return present > kHugePage / 2;
 }
 
@@ -39,8 +41,10 @@ Result<void> use_huge_pages() {
   RELAY_TRY(const PageMap map, PageMap::open());
   for (const Area& area : areas) {
     if (area.has_file || !area.readable || !area.is_private || area.bytes() < kLargeArea) continue;
-    for (std::uintptr_t begin = (area.begin + kHugePage - 1) & ~(kHugePage - 1); begin + kHugePage <= area.end; begin += kHugePage)
-      if (const Range block{begin, begin + kHugePage}; is_mostly_present(map, block)) ::madvise(block.address(), block.bytes(), MADV_COLLAPSE);
+    for (std::uintptr_t begin = (area.begin + kHugePage - 1) & ~(kHugePage - 1);
+         begin + kHugePage <= area.end; begin += kHugePage)
+      if (const Range block{begin, begin + kHugePage}; is_mostly_present(map, block))
+        ::madvise(block.address(), block.bytes(), MADV_COLLAPSE);
   }
   return {};
 }
@@ -52,7 +56,9 @@ void keep_heap_in_place() {
 void fill_heap_holes() {
   ::malloc_trim(0);
   const std::uintptr_t end = heap_end();
-  for (std::size_t size = kLargestHole; size >= kSmallestHole; size -= size > 4096 ? size / 4 : size > 512 ? 128 : 16)
+  for (std::size_t size = kLargestHole; size >= kSmallestHole; size -= size > 4096  ? size / 4
+                                                                       : size > 512 ? 128
+                                                                                    : 16)
     for (;;) {
       void* const hole = ::malloc(size);
       if (reinterpret_cast<std::uintptr_t>(hole) < end && hole) continue;  // kept for ever: that is the point

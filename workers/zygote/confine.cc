@@ -36,7 +36,8 @@ Result<ChildWalls> prepare_child_walls(const sandbox::LaunchPlan& plan) {
 namespace {
 
 Result<void> keep_only(int socket) {
-  if (socket != kRunSocket && ::dup2(socket, kRunSocket) < 0) return fail(from_errno(errno, "wall own_socket_only: move the socket"));
+  if (socket != kRunSocket && ::dup2(socket, kRunSocket) < 0)
+    return fail(from_errno(errno, "wall own_socket_only: move the socket"));
   if (::close_range(kRunSocket + 1, ~0U, 0) != 0)
     return fail(from_errno(errno, "wall own_socket_only: close the rest"));
   return {};
@@ -54,17 +55,20 @@ Result<void> confine_child(const ChildWalls& walls, int socket) {
   RELAY_CHECK(sandbox::die_with_parent());
   reset_signals();
   if (has(walls.plan, Wall::own_socket_only)) RELAY_CHECK(keep_only(socket));
-  if (has(walls.plan, Wall::resource_limits)) RELAY_CHECK(sandbox::set_resource_limits(walls.plan.limits, walls.base));
+  if (has(walls.plan, Wall::resource_limits))
+    RELAY_CHECK(sandbox::set_resource_limits(walls.plan.limits, walls.base));
   if (has(walls.plan, Wall::system_call_filter)) RELAY_CHECK(walls.filter.load());
   return {};
 }
 
 Result<void> limit_run(const ChildWalls& walls, std::string_view start_header) {
-  const auto text = json::find_text(start_header, "limits");  // the frame is relay's own: only this one member is read here
+  const auto text =
+      json::find_text(start_header, "limits");  // the frame is relay's own: only this one member is read here
   if (!text) return {};
   RELAY_TRY(const json::object wanted, json::parse_object(*text));
   if (const auto mem_mb = json::find_int(wanted, "memMb"); mem_mb && *mem_mb > 0) {
-    const std::size_t memory = std::min(static_cast<std::size_t>(*mem_mb) * limits::kMiB, walls.plan.limits.memory_bytes);
+    const std::size_t memory =
+        std::min(static_cast<std::size_t>(*mem_mb) * limits::kMiB, walls.plan.limits.memory_bytes);
     RELAY_CHECK(sandbox::lower_memory_limit(walls.base.data_bytes + memory));
   }
   if (const auto cpu_ms = json::find_int(wanted, "cpuMs"); cpu_ms && *cpu_ms > 0)

@@ -1,6 +1,8 @@
-// The order in which walls go up: around the zygote once it has booted, around each child right after the fork.
+// The order in which walls go up: around the zygote once it has booted, around each child right after the
+// fork.
 //
-// Both stop at the first wall that cannot be built; the message names it. What stands afterwards is exactly the plan.
+// Both stop at the first wall that cannot be built; the message names it. What stands afterwards is exactly
+// the plan.
 #pragma once
 
 #include <string_view>
@@ -12,8 +14,9 @@
 
 namespace relay::zygote {
 
-/// The number that the run socket has in every child: the only one there is, so a limit of one descriptor leaves no
-/// room for another. Nothing reads standard input here, and what a library prints to 1 or 2 goes nowhere.
+/// The number that the run socket has in every child: the only one there is, so a limit of one descriptor
+/// leaves no room for another. Nothing reads standard input here, and what a library prints to 1 or 2 goes
+/// nowhere.
 inline constexpr int kRunSocket = 0;
 
 /// Around the zygote: no files, no privileges. Called once, after boot.
@@ -32,7 +35,8 @@ Result<ChildWalls> prepare_child_walls(const sandbox::LaunchPlan& plan);
 /// Around a child that was just forked: its socket becomes kRunSocket, everything else goes.
 Result<void> confine_child(const ChildWalls& walls, int socket);
 
-/// The limits that a start frame's header asks for: {"limits":{"memMb":64,"cpuMs":2000}}. Never more than the plan's.
+/// The limits that a start frame's header asks for: {"limits":{"memMb":64,"cpuMs":2000}}. Never more than the
+/// plan's.
 Result<void> limit_run(const ChildWalls& walls, std::string_view start_header);
 
 }  // namespace relay::zygote

@@ -31,7 +31,8 @@ Result<std::size_t> allow_fork_of_all_pages() {
     if (line.starts_with("VmFlags:") && is_marked(line + ' ')) marked.push_back(range);
   }
   for (const Range& mapping : marked)
-    if (::madvise(mapping.address(), mapping.bytes(), MADV_DOFORK) != 0) return fail(from_errno(errno, "madvise(MADV_DOFORK)"));
+    if (::madvise(mapping.address(), mapping.bytes(), MADV_DOFORK) != 0)
+      return fail(from_errno(errno, "madvise(MADV_DOFORK)"));
   return marked.size();
 }
 

@@ -1,7 +1,8 @@
-// The zygote's life after boot: forks a child when relay asks, reaps children, says both on the control socket.
+// The zygote's life after boot: forks a child when relay asks, reaps children, says both on the control
+// socket.
 //
-// It reads nothing that a guest wrote. It ends when relay closes the control socket, and since it is process 1 of its
-// pid namespace, its children end with it.
+// It reads nothing that a guest wrote. It ends when relay closes the control socket, and since it is process
+// 1 of its pid namespace, its children end with it.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +22,8 @@ class ForkServer {
   /// Runs in the child with the run socket, and never returns.
   using Serve = std::function<void(int socket)>;
 
-  ForkServer(int control, const KillOrder& kill_order, Serve serve) : control_(control), kill_order_(kill_order), serve_(std::move(serve)) {}
+  ForkServer(int control, const KillOrder& kill_order, Serve serve)
+      : control_(control), kill_order_(kill_order), serve_(std::move(serve)) {}
 
   /// Says `ready`, then serves until relay hangs up.
   Result<void> run(json::object ready);

@@ -7,12 +7,14 @@
 
 namespace relay::zygote {
 
-constexpr std::string_view kFirst = "1000";  // the kernel's own maximum; anybody may raise it, and go back to where it was
+constexpr std::string_view kFirst =
+    "1000";  // the kernel's own maximum; anybody may raise it, and go back to where it was
 
 Result<KillOrder> KillOrder::open() {
   Fd entry(::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC));
   char before[16] = {};
-  if (!entry.is_open() || ::pread(entry.get(), before, sizeof before - 1, 0) <= 0) return fail(from_errno(errno, "open /proc/self/oom_score_adj"));
+  if (!entry.is_open() || ::pread(entry.get(), before, sizeof before - 1, 0) <= 0)
+    return fail(from_errno(errno, "open /proc/self/oom_score_adj"));
   return KillOrder(std::move(entry), before);
 }
 

@@ -1,8 +1,8 @@
-// Whom the kernel kills when memory runs out, on the machine or in our control group: a child, never the zygote, whose end
-// would be the end of all of them.
+// Whom the kernel kills when memory runs out, on the machine or in our control group: a child, never the
+// zygote, whose end would be the end of all of them.
 //
-// The preference is inherited by fork and /proc is gone behind the walls, so the zygote holds its own entry open and changes
-// it around each fork.
+// The preference is inherited by fork and /proc is gone behind the walls, so the zygote holds its own entry
+// open and changes it around each fork.
 #pragma once
 
 #include <string>

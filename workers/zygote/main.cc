@@ -1,5 +1,5 @@
-// relay-zygote: boots one WebAssembly runtime inside V8, walls itself in, then forks a child for every run that relay
-// asks for. worker.h has its life.
+// relay-zygote: boots one WebAssembly runtime inside V8, walls itself in, then forks a child for every run
+// that relay asks for. worker.h has its life.
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,8 +12,8 @@ namespace {
 
 using namespace relay::zygote;
 
-// The first rounds compile; collecting garbage afterwards also forgets what V8 has learnt about types, so the second rounds teach
-// it again and let it optimise.
+// The first rounds compile; collecting garbage afterwards also forgets what V8 has learnt about types, so the
+// second rounds teach it again and let it optimise.
 constexpr int kRoundsBeforeCollection = 3;
 constexpr int kRoundsAfterCollection = 10;
 

@@ -6,9 +6,9 @@
 
 namespace relay::zygote {
 
-/// Private memory that this child has touched so far. A page that was shared with the zygote costs nothing until it is
-/// written, and resident size does not tell the two apart, so faults are counted: each one made a page private. Pages
-/// that were given back and touched again count twice.
+/// Private memory that this child has touched so far. A page that was shared with the zygote costs nothing
+/// until it is written, and resident size does not tell the two apart, so faults are counted: each one made a
+/// page private. Pages that were given back and touched again count twice.
 double touched_mb();
 
 /// What counts against RLIMIT_DATA and RLIMIT_AS, as the kernel sees it now. Reads /proc: zygote only.

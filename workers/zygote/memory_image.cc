@@ -27,9 +27,10 @@ constexpr unsigned MFD_EXEC = 0x10;
 #endif
 
 constexpr const char* kImageName = "relay-image";
-constexpr off_t kImageBytes = off_t{1} << 47;  // an area lies at its own address, so that neighbours stay one mapping
-constexpr std::size_t kFewestToMove = 16;      // a mapping more is dearer than the entries of fewer
-constexpr std::size_t kFewestToKeep = 4;       // a fault brings as many
+constexpr off_t kImageBytes = off_t{1}
+                              << 47;  // an area lies at its own address, so that neighbours stay one mapping
+constexpr std::size_t kFewestToMove = 16;  // a mapping more is dearer than the entries of fewer
+constexpr std::size_t kFewestToKeep = 4;   // a fault brings as many
 
 struct Move {
   Range area;
@@ -37,7 +38,8 @@ struct Move {
 };
 
 int protection_of(const Area& area) {
-  return (area.readable ? PROT_READ : 0) | (area.writable ? PROT_WRITE : 0) | (area.executable ? PROT_EXEC : 0);
+  return (area.readable ? PROT_READ : 0) | (area.writable ? PROT_WRITE : 0) |
+         (area.executable ? PROT_EXEC : 0);
 }
 
 bool is_special(const Area& area) {
@@ -52,7 +54,9 @@ std::size_t count_pages(const std::vector<Range>& ranges) {
 
 // A program's constants that were relocated count too: nothing of the file is left in them.
 std::optional<Move> plan_move(const Area& area, const PageMap& map) {
-  if (!area.is_private || !area.readable || is_special(area) || (area.has_file && area.writable) || area.bytes() >= kLargeArea) return std::nullopt;
+  if (!area.is_private || !area.readable || is_special(area) || (area.has_file && area.writable) ||
+      area.bytes() >= kLargeArea)
+    return std::nullopt;
   if (!map.find(area, [](const Page& page) { return page.is_file(); }).empty()) return std::nullopt;
   const std::vector<Range> pages = map.find(area, [](const Page& page) { return page.is_there(); });
   if (count_pages(pages) < kFewestToMove) return std::nullopt;
@@ -62,7 +66,8 @@ std::optional<Move> plan_move(const Area& area, const PageMap& map) {
 
 Result<Fd> create_image() {
   int fd = ::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
-  if (fd < 0 && errno == EINVAL) fd = ::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING);  // before Linux 6.3
+  if (fd < 0 && errno == EINVAL)
+    fd = ::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING);  // before Linux 6.3
   Fd image(fd);
   if (!image.is_open()) return fail(from_errno(errno, "create the memory image"));
   if (::ftruncate(image.get(), kImageBytes) != 0) return fail(from_errno(errno, "size the memory image"));
@@ -79,13 +84,15 @@ bool write_pages(const Range& pages, int image) {
   return true;
 }
 
-// Between the write and the mapping nothing may change in the area, and the area may be the heap: no allocation in here. Pages that
-// are not there read as zero afterwards, as they do now.
+// Between the write and the mapping nothing may change in the area, and the area may be the heap: no
+// allocation in here. Pages that are not there read as zero afterwards, as they do now.
 bool move(const Move& move, const PageMap& map, int image) {
   bool whole = true;
-  map.for_each(move.area, [](const Page& page) { return page.is_there(); }, [&](const Range& pages) { whole = whole && write_pages(pages, image); });
-  return whole && ::mmap(move.area.address(), move.area.bytes(), move.protection, MAP_PRIVATE | MAP_FIXED, image,
-                         static_cast<off_t>(move.area.begin)) != MAP_FAILED;
+  map.for_each(
+      move.area, [](const Page& page) { return page.is_there(); },
+      [&](const Range& pages) { whole = whole && write_pages(pages, image); });
+  return whole && ::mmap(move.area.address(), move.area.bytes(), move.protection, MAP_PRIVATE | MAP_FIXED,
+                         image, static_cast<off_t>(move.area.begin)) != MAP_FAILED;
 }
 
 bool is_image(const Area& area) {
@@ -104,12 +111,14 @@ std::vector<Range> find_candidates(const std::vector<Area>& areas, const PageMap
     if (is_image(area))
       candidates.push_back(area.range());
     else
-      std::ranges::copy(map.find(area, [](const Page& page) { return page.is_file(); }), std::back_inserter(candidates));
+      std::ranges::copy(map.find(area, [](const Page& page) { return page.is_file(); }),
+                        std::back_inserter(candidates));
   }
   return candidates;
 }
 
-// A fault maps the pages around it too, but never beyond its mapping: every page becomes a mapping of its own.
+// A fault maps the pages around it too, but never beyond its mapping: every page becomes a mapping of its
+// own.
 void fault_page_by_page(const std::vector<Range>& candidates) {
   for (const Range& range : candidates)
     for (std::uintptr_t at = range.begin; at < range.end; at += 2 * kPageBytes)
@@ -125,8 +134,8 @@ void forget(const Range& pages) {
   if (pages.begin < pages.end) ::madvise(pages.address(), pages.bytes(), MADV_DONTNEED);
 }
 
-// What is not kept is unmapped; pages of our own, which no fault would bring back, are left alone. That must be looked at and done
-// without a write in between.
+// What is not kept is unmapped; pages of our own, which no fault would bring back, are left alone. That must
+// be looked at and done without a write in between.
 void keep_only(const Kept& kept, const PageMap& map) {
   for (const Range& pages : kept.pages) ::madvise(pages.address(), pages.bytes(), MADV_POPULATE_READ);
   const auto forget_around = [&kept](const Range& there) {
@@ -141,8 +150,8 @@ void keep_only(const Kept& kept, const PageMap& map) {
   map.for_each(kept.area, [](const Page& page) { return page.is_file(); }, forget_around);
 }
 
-// One byte is written with itself, through the file that may write to memory that must not be written. Where even that is
-// forbidden the children fault.
+// One byte is written with itself, through the file that may write to memory that must not be written. Where
+// even that is forbidden the children fault.
 void let_fork_copy(const Range& pages, int memory) {
   const char same = *static_cast<const char*>(pages.address());
   [[maybe_unused]] const ssize_t written = ::pwrite(memory, &same, 1, static_cast<off_t>(pages.begin));
@@ -183,7 +192,8 @@ Result<void> keep_pages_that_runs_read(const std::function<Result<void>()>& tria
   std::vector<Kept> kept;
   const auto look = [&](const std::string& process) -> Result<void> {
     RELAY_TRY(const PageMap pages, PageMap::open(process));
-    for (const Area& area : areas) kept.push_back({area.range(), pages.find(area, [](const Page& page) { return page.is_file(); })});
+    for (const Area& area : areas)
+      kept.push_back({area.range(), pages.find(area, [](const Page& page) { return page.is_file(); })});
     return {};
   };
   RELAY_CHECK(watch_trial(careful_trial, look));

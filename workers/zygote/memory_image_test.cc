@@ -49,8 +49,10 @@ int run_apart(const std::function<int()>& body) {
   if (!(condition)) return __LINE__ % 250 + 1
 
 unsigned char* make_area(int protection = PROT_READ | PROT_WRITE) {
-  auto* const area = static_cast<unsigned char*>(::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  for (std::size_t i = 0; i < kPages * kPageBytes; ++i) area[i] = static_cast<unsigned char>(i / kPageBytes + i);
+  auto* const area = static_cast<unsigned char*>(
+      ::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (std::size_t i = 0; i < kPages * kPageBytes; ++i)
+    area[i] = static_cast<unsigned char>(i / kPageBytes + i);
   ::mprotect(area, kPages * kPageBytes, protection);
   return area;
 }
@@ -75,7 +77,8 @@ std::string name_at(const unsigned char* area) {
 std::size_t count_present(const unsigned char* area) {
   std::size_t bytes = 0;
   if (const auto map = PageMap::open())
-    for (const Range& pages : map->find(range_of(area), [](const Page& page) { return page.is_present(); })) bytes += pages.bytes();
+    for (const Range& pages : map->find(range_of(area), [](const Page& page) { return page.is_present(); }))
+      bytes += pages.bytes();
   return bytes / kPageBytes;
 }
 
@@ -99,13 +102,15 @@ TEST(ParseArea, KnowsAFileBySpacesInItsName) {
 }
 
 TEST(ParseArea, IsNotFooledByOtherLines) {
-  for (const char* line : {"", "Rss:   4 kB", "VmFlags: rd wr mr", "7f00-", "7f00-7f10", "7f00-7f10 rw", "zz-yy rw-p 0 0 0"})
+  for (const char* line :
+       {"", "Rss:   4 kB", "VmFlags: rd wr mr", "7f00-", "7f00-7f10", "7f00-7f10 rw", "zz-yy rw-p 0 0 0"})
     EXPECT_FALSE(parse_area(line)) << line;
 }
 
 TEST(PageMap, LooksWithoutAllocatingOverAnyNumberOfPages) {
   unsigned char* const area = make_area();
-  for (std::size_t page = 0; page < kPages; page += 2) ::madvise(area + page * kPageBytes, kPageBytes, MADV_DONTNEED);
+  for (std::size_t page = 0; page < kPages; page += 2)
+    ::madvise(area + page * kPageBytes, kPageBytes, MADV_DONTNEED);
   const auto map = PageMap::open();
   ASSERT_TRUE(map);
   std::size_t stretches = 0;
@@ -148,7 +153,9 @@ TEST(MemoryImage, IsNobodysToChange) {
   EXPECT_EQ(run_apart([] {
               unsigned char* const data = make_area();
               EXPECT_HERE(move_into_image());
-              EXPECT_HERE(run_apart([data] { return static_cast<int>(std::memset(data, 1, kPages * kPageBytes) != data); }) == 0);
+              EXPECT_HERE(run_apart([data] {
+                            return static_cast<int>(std::memset(data, 1, kPages * kPageBytes) != data);
+                          }) == 0);
               EXPECT_HERE(is_whole(data));
               return 0;
             }),
@@ -156,24 +163,28 @@ TEST(MemoryImage, IsNobodysToChange) {
 }
 
 TEST(MemoryImage, LeavesUntouchedMemoryUntouched) {
-  EXPECT_EQ(run_apart([] {
-              auto* const area = static_cast<char*>(::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-              std::memset(area, 1, 20 * kPageBytes);
-              area[100 * kPageBytes] = 1;
-              EXPECT_HERE(move_into_image());
-              EXPECT_HERE(area[50 * kPageBytes] == 0 && area[200 * kPageBytes] == 0);
-              area[50 * kPageBytes] = area[200 * kPageBytes] = 2;
-              EXPECT_HERE(area[19 * kPageBytes] == 1 && area[100 * kPageBytes] == 1 && area[50 * kPageBytes] == 2);
-              return 0;
-            }),
-            0);
+  EXPECT_EQ(
+      run_apart([] {
+        auto* const area = static_cast<char*>(
+            ::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        std::memset(area, 1, 20 * kPageBytes);
+        area[100 * kPageBytes] = 1;
+        EXPECT_HERE(move_into_image());
+        EXPECT_HERE(area[50 * kPageBytes] == 0 && area[200 * kPageBytes] == 0);
+        area[50 * kPageBytes] = area[200 * kPageBytes] = 2;
+        EXPECT_HERE(area[19 * kPageBytes] == 1 && area[100 * kPageBytes] == 1 && area[50 * kPageBytes] == 2);
+        return 0;
+      }),
+      0);
 }
 
 // The lists that the moving and the unmapping make lie in the heap that is moved and unmapped.
 TEST(MemoryImage, KeepsAHeapThatIsInUse) {
   EXPECT_EQ(run_apart([] {
               constexpr std::size_t kBlocks = 1500;
-              const auto fill = [](std::vector<std::size_t>& block, std::size_t i) { block.assign(512, i); };  // a page
+              const auto fill = [](std::vector<std::size_t>& block, std::size_t i) {
+                block.assign(512, i);
+              };  // a page
               std::vector<std::vector<std::size_t>> blocks(kBlocks);
               for (std::size_t i = 0; i < kBlocks; ++i) fill(blocks[i], i);
               for (std::size_t i = 0; i < kBlocks; i += 3) std::vector<std::size_t>().swap(blocks[i]);
@@ -183,7 +194,8 @@ TEST(MemoryImage, KeepsAHeapThatIsInUse) {
               for (std::size_t i = 1; i < kBlocks; i += 3) fill(blocks[i], i);
               EXPECT_HERE(keep_pages_that_runs_read([]() -> Result<void> { return {}; }));
               for (std::size_t i = 0; i < kBlocks; i += 3) fill(blocks[i], i);
-              for (std::size_t i = 0; i < kBlocks; ++i) EXPECT_HERE(std::ranges::all_of(blocks[i], [i](std::size_t item) { return item == i; }));
+              for (std::size_t i = 0; i < kBlocks; ++i)
+                EXPECT_HERE(std::ranges::all_of(blocks[i], [i](std::size_t item) { return item == i; }));
               return 0;
             }),
             0);
@@ -194,7 +206,8 @@ TEST(KeepPages, KeepsThoseThatTheTrialReads) {
               unsigned char* const data = make_area();
               EXPECT_HERE(move_into_image());
               const auto trial = [data]() -> Result<void> {
-                for (int page : {7, 8, 9, 300, 301}) (void)*static_cast<volatile unsigned char*>(data + page * kPageBytes);
+                for (int page : {7, 8, 9, 300, 301})
+                  (void)*static_cast<volatile unsigned char*>(data + page * kPageBytes);
                 data[400 * kPageBytes] = 1;
                 return {};
               };

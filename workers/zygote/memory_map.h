@@ -20,7 +20,9 @@ struct Range {
   std::uintptr_t end = 0;
 
   [[nodiscard]] std::size_t bytes() const { return end - begin; }
-  [[nodiscard]] void* address() const { return reinterpret_cast<void*>(begin); }  // NOLINT(performance-no-int-to-ptr): what /proc says is a number
+  [[nodiscard]] void* address() const {
+    return reinterpret_cast<void*>(begin);
+  }  // NOLINT(performance-no-int-to-ptr): what /proc says is a number
 };
 
 struct Area : Range {
@@ -33,7 +35,8 @@ struct Area : Range {
   std::string name;  // of the file, or what the kernel calls it: "[heap]"
 };
 
-/// A line of maps: "7f00-7f10 rw-p 00000000 00:00 0   [heap]". Nothing for any other line, such as most of smaps.
+/// A line of maps: "7f00-7f10 rw-p 00000000 00:00 0   [heap]". Nothing for any other line, such as most of
+/// smaps.
 std::optional<Area> parse_area(std::string_view line);
 
 Result<std::vector<Area>> read_areas(const std::string& process = "self");
@@ -58,8 +61,8 @@ class PageMap {
  public:
   static Result<PageMap> open(const std::string& process = "self");
 
-  /// Calls `use` with each stretch of pages that are as asked, a few hundred pages at a time. Between looking at them and using them
-  /// nothing is allocated: they may be pages of the heap.
+  /// Calls `use` with each stretch of pages that are as asked, a few hundred pages at a time. Between looking
+  /// at them and using them nothing is allocated: they may be pages of the heap.
   template <typename Wanted, typename Use>
   void for_each(const Range& range, Wanted wanted, Use use) const {
     Page pages[kAtOnce];

@@ -7,7 +7,8 @@
 namespace relay::zygote {
 
 constexpr std::string_view kUsage =
-    "usage: relay-zygote js|py --runtime-dir DIR [--walls=full|reduced] [--cgroup DIR]… [--make-cache | --print-plan]; relay starts it";
+    "usage: relay-zygote js|py --runtime-dir DIR [--walls=full|reduced] [--cgroup DIR]… [--make-cache | "
+    "--print-plan]; relay starts it";
 
 Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
@@ -29,7 +30,8 @@ Result<Options> parse_options(int argc, const char* const* argv) {
       return fail(invalid(fmt::format("unknown argument {}\n{}", word, kUsage)));
     }
   }
-  if (options.kind.empty() || (options.runtime_dir.empty() && options.mode != Mode::print_plan)) return fail(invalid(std::string(kUsage)));
+  if (options.kind.empty() || (options.runtime_dir.empty() && options.mode != Mode::print_plan))
+    return fail(invalid(std::string(kUsage)));
   return options;
 }
 

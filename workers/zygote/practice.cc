@@ -13,7 +13,8 @@ namespace {
 std::string refusal(std::string_view call_header) {
   const Result<json::object> call = json::parse_object(call_header);
   const std::int64_t id = call ? json::find_int(*call, "id").value_or(0) : 0;
-  return fmt::format(R"({{"id":{},"ok":false,"error":{{"type":"Error","message":"no such file","errno":"ENOENT"}}}})", id);
+  return fmt::format(
+      R"({{"id":{},"ok":false,"error":{{"type":"Error","message":"no such file","errno":"ENOENT"}}}})", id);
 }
 
 }  // namespace

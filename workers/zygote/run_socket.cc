@@ -76,15 +76,17 @@ Result<void> RunSocket::read_some() {
   if (got < 0 && errno == EINTR) return {};
   if (got <= 0) {
     closed_ = true;
-    return fail(got == 0 ? unavailable("relay has closed the run socket") : from_errno(errno, "read the run socket"));
+    return fail(got == 0 ? unavailable("relay has closed the run socket")
+                         : from_errno(errno, "read the run socket"));
   }
   reader_.commit(static_cast<std::size_t>(got));
   return {};
 }
 
 Result<std::optional<sandbox::FrameView>> RunSocket::receive(double timeout_ms) {
-  const auto deadline = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                                  std::chrono::duration<double, std::milli>(std::clamp(timeout_ms, 0.0, 1e9)));
+  const auto deadline =
+      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                std::chrono::duration<double, std::milli>(std::clamp(timeout_ms, 0.0, 1e9)));
   for (;;) {
     auto frame = reader_.next();
     if (!frame) closed_ = true;

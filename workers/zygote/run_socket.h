@@ -16,7 +16,8 @@ class RunSocket {
 
   /// Returns when the kernel has all of it. An error means that relay is gone.
   Result<void> send(sandbox::FrameKind kind, std::string_view header, std::string_view body);
-  /// Waits at most timeout_ms (-1: for ever). Nothing: no whole frame came in time. The view lives until the next call.
+  /// Waits at most timeout_ms (-1: for ever). Nothing: no whole frame came in time. The view lives until the
+  /// next call.
   Result<std::optional<sandbox::FrameView>> receive(double timeout_ms);
   /// True once relay has closed its end, or broke the wire.
   [[nodiscard]] bool closed() const { return closed_; }

@@ -11,8 +11,8 @@
 namespace relay::zygote {
 namespace {
 
-// The child tells what /proc calls it, which its pid namespace hides from us, and stays until it is killed. It does nothing
-// besides: a list made here would be among the pages that are looked at.
+// The child tells what /proc calls it, which its pid namespace hides from us, and stays until it is killed.
+// It does nothing besides: a list made here would be among the pages that are looked at.
 [[noreturn]] void stay_as_trial(const std::function<Result<void>()>& trial, int pipe) {
   char name[32];
   if (!trial()) ::_exit(1);
@@ -29,7 +29,8 @@ void end_trial(pid_t pid) {
 
 }  // namespace
 
-Result<void> watch_trial(const std::function<Result<void>()>& trial, const std::function<Result<void>(const std::string& process)>& look) {
+Result<void> watch_trial(const std::function<Result<void>()>& trial,
+                         const std::function<Result<void>(const std::string& process)>& look) {
   RELAY_TRY(FdPair pipe, open_pipe());
   const pid_t pid = ::fork();
   if (pid < 0) return fail(from_errno(errno, "fork a trial child"));
@@ -37,8 +38,8 @@ Result<void> watch_trial(const std::function<Result<void>()>& trial, const std::
   pipe.second.reset();
   char name[32];
   const ssize_t length = ::read(pipe.first.get(), name, sizeof name);
-  const Result<void> looked =
-      length > 0 ? look(std::string(name, static_cast<std::size_t>(length))) : fail(internal("the trial run failed: no run would work"));
+  const Result<void> looked = length > 0 ? look(std::string(name, static_cast<std::size_t>(length)))
+                                         : fail(internal("the trial run failed: no run would work"));
   end_trial(pid);
   return looked;
 }

@@ -1,4 +1,5 @@
-// A trial child: forked before the walls, does what an ordinary run does and stands still, so that its memory can be looked at.
+// A trial child: forked before the walls, does what an ordinary run does and stands still, so that its memory
+// can be looked at.
 #pragma once
 
 #include <functional>
@@ -8,7 +9,9 @@
 
 namespace relay::zygote {
 
-/// `trial` runs in the child; then `look` here, with the name that /proc knows the child by. The child ends with it.
-Result<void> watch_trial(const std::function<Result<void>()>& trial, const std::function<Result<void>(const std::string& process)>& look);
+/// `trial` runs in the child; then `look` here, with the name that /proc knows the child by. The child ends
+/// with it.
+Result<void> watch_trial(const std::function<Result<void>()>& trial,
+                         const std::function<Result<void>(const std::string& process)>& look);
 
 }  // namespace relay::zygote

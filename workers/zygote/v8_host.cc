@@ -11,11 +11,12 @@
 namespace relay::zygote {
 namespace {
 
-// Single-threaded V8 never tiers WebAssembly up on its own, so everything is compiled by the optimising compiler at
-// once; the code cache pays for it. Code pages are never writable and executable together: the seccomp filter of a
-// child refuses such pages.
+// Single-threaded V8 never tiers WebAssembly up on its own, so everything is compiled by the optimising
+// compiler at once; the code cache pays for it. Code pages are never writable and executable together: the
+// seccomp filter of a child refuses such pages.
 constexpr std::string_view kFlags =
-    "--single-threaded --no-liftoff --no-wasm-tier-up --wasm-write-protect-code-memory --write-protect-code-memory --no-write-code-using-rwx "
+    "--single-threaded --no-liftoff --no-wasm-tier-up --wasm-write-protect-code-memory "
+    "--write-protect-code-memory --no-write-code-using-rwx "
     "--stack-size=3900 --max-lazy --no-flush-bytecode --no-turbo-use-mid-tier-regalloc-for-huge-functions";
 
 constexpr int kOutOfMemoryExit = 137;
@@ -25,7 +26,8 @@ void exit_on_oom(const char*, bool) {
 }
 
 void exit_on_fatal(const char* location, const char* message) {
-  const std::string text = fmt::format("relay-zygote: V8 failed in {}: {}\n", location ? location : "?", message ? message : "?");
+  const std::string text =
+      fmt::format("relay-zygote: V8 failed in {}: {}\n", location ? location : "?", message ? message : "?");
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(70);
 }
@@ -53,22 +55,28 @@ Result<void> run_script(V8Host::State& state, v8::Local<v8::Context> context, co
   v8::TryCatch caught(state.isolate);
   v8::ScriptOrigin origin(state.isolate, to_v8(state.isolate, path));
   v8::Local<v8::Script> script;
-  if (!v8::Script::Compile(context, to_v8(state.isolate, source), &origin).ToLocal(&script) || script->Run(context).IsEmpty())
+  if (!v8::Script::Compile(context, to_v8(state.isolate, source), &origin).ToLocal(&script) ||
+      script->Run(context).IsEmpty())
     return fail(internal("the harness bundle failed: " + describe_exception(state.isolate, caught)));
   pump(state);
   return {};
 }
 
-std::optional<v8::Local<v8::Function>> find_harness_function(V8Host::State& state, v8::Local<v8::Context> context, std::string_view name) {
+std::optional<v8::Local<v8::Function>> find_harness_function(V8Host::State& state,
+                                                             v8::Local<v8::Context> context,
+                                                             std::string_view name) {
   v8::Local<v8::Value> harness;
   v8::Local<v8::Value> function;
-  if (!context->Global()->Get(context, to_v8(state.isolate, "relayHarness")).ToLocal(&harness) || !harness->IsObject() ||
-      !harness.As<v8::Object>()->Get(context, to_v8(state.isolate, name)).ToLocal(&function) || !function->IsFunction())
+  if (!context->Global()->Get(context, to_v8(state.isolate, "relayHarness")).ToLocal(&harness) ||
+      !harness->IsObject() ||
+      !harness.As<v8::Object>()->Get(context, to_v8(state.isolate, name)).ToLocal(&function) ||
+      !function->IsFunction())
     return std::nullopt;
   return function.As<v8::Function>();
 }
 
-Result<v8::Local<v8::Value>> call_harness(V8Host::State& state, v8::Local<v8::Context> context, std::string_view name) {
+Result<v8::Local<v8::Value>> call_harness(V8Host::State& state, v8::Local<v8::Context> context,
+                                          std::string_view name) {
   const auto function = find_harness_function(state, context, name);
   if (!function) return fail(internal(fmt::format("the harness bundle sets no relayHarness.{}", name)));
   v8::TryCatch caught(state.isolate);
@@ -81,21 +89,21 @@ Result<v8::Local<v8::Value>> call_harness(V8Host::State& state, v8::Local<v8::Co
 std::string describe_reason(v8::Isolate* isolate, v8::Local<v8::Value> reason) {
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
   v8::Local<v8::Value> stack;
-  if (reason->IsObject() && reason.As<v8::Object>()->Get(context, to_v8(isolate, "stack")).ToLocal(&stack) && stack->IsString())
+  if (reason->IsObject() && reason.As<v8::Object>()->Get(context, to_v8(isolate, "stack")).ToLocal(&stack) &&
+      stack->IsString())
     return from_v8(isolate, stack);
   return from_v8(isolate, reason);
 }
 
-// Nothing happens in a zygote but what was asked for, so a promise that stays pending without work would hang for ever.
+// Nothing happens in a zygote but what was asked for, so a promise that stays pending without work would hang
+// for ever.
 Result<void> settle_promise(V8Host::State& state, v8::Local<v8::Value> value) {
   if (!value->IsPromise()) return {};
   const v8::Local<v8::Promise> promise = value.As<v8::Promise>();
   for (int idle = 0; promise->State() == v8::Promise::kPending && idle < 100; ++idle) pump(state);
   switch (promise->State()) {
-    case v8::Promise::kFulfilled:
-      return {};
-    case v8::Promise::kPending:
-      return fail(internal("boot waits for something that never happens"));
+    case v8::Promise::kFulfilled: return {};
+    case v8::Promise::kPending: return fail(internal("boot waits for something that never happens"));
     case v8::Promise::kRejected:
       return fail(internal("boot failed: " + describe_reason(state.isolate, promise->Result())));
   }

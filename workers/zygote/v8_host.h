@@ -1,8 +1,8 @@
 // V8Host: the JavaScript engine of a zygote, and the harness inside it.
 //
-// One thread, one isolate, one context: that is what makes fork safe. boot() runs in the zygote, before the walls; it
-// may read files. serve() runs in a child, after them; it talks on the run socket and nothing else. Nothing outside
-// this folder's v8 files includes V8.
+// One thread, one isolate, one context: that is what makes fork safe. boot() runs in the zygote, before the
+// walls; it may read files. serve() runs in a child, after them; it talks on the run socket and nothing else.
+// Nothing outside this folder's v8 files includes V8.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,8 @@ class V8Host final : public Engine {
 
   /// Collects garbage, so that children share clean pages. Call before the first fork.
   void settle();
-  /// relayHarness.practise(): whole runs of all kinds that lead nowhere (practice.h). Call before the first fork.
+  /// relayHarness.practise(): whole runs of all kinds that lead nowhere (practice.h). Call before the first
+  /// fork.
   Result<void> practise() override;
   /// relayHarness.rehearse(): one ordinary run that leads nowhere.
   Result<void> rehearse() override;

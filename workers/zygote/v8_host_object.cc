@@ -1,5 +1,5 @@
-// The global object `host`: everything that the harness can ask of C++. Each member is one small function; the table
-// at the end names them all. In a child the file functions refuse, whatever the harness does.
+// The global object `host`: everything that the harness can ask of C++. Each member is one small function;
+// the table at the end names them all. In a child the file functions refuse, whatever the harness does.
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -46,7 +46,8 @@ std::string_view bytes_of(const v8::Local<v8::Value>& value) {
 void send(const Args& args) {
   V8Host::State& state = state_of(args.GetIsolate());
   const std::uint32_t number = args[0]->Uint32Value(args.GetIsolate()->GetCurrentContext()).FromMaybe(0);
-  const auto kind = sandbox::find_frame_kind(static_cast<std::uint8_t>(std::min(number, 255U)), sandbox::FrameSource::child);
+  const auto kind = sandbox::find_frame_kind(static_cast<std::uint8_t>(std::min(number, 255U)),
+                                             sandbox::FrameSource::child);
   if (!kind) return throw_error(args.GetIsolate(), "no such kind of frame");
   const v8::String::Utf8Value header(args.GetIsolate(), args[1]);
   if (!*header) return throw_error(args.GetIsolate(), "the header must be a string");
@@ -55,7 +56,8 @@ void send(const Args& args) {
   if (!state.socket->send(*kind, header_text, bytes_of(args[2]))) leave();
 }
 
-void set_member(const Args& args, v8::Local<v8::Object> object, std::string_view name, v8::Local<v8::Value> value) {
+void set_member(const Args& args, v8::Local<v8::Object> object, std::string_view name,
+                v8::Local<v8::Value> value) {
   v8::Isolate* const isolate = args.GetIsolate();
   object->Set(isolate->GetCurrentContext(), to_v8(isolate, name), value).Check();
 }
@@ -73,7 +75,8 @@ std::optional<sandbox::FrameView> next_frame(V8Host::State& state, double timeou
   if (!state.socket) return state.practice.receive(timeout_ms);
   const auto frame = state.socket->receive(timeout_ms);
   if (!frame) leave();
-  if (*frame && (*frame)->kind == sandbox::FrameKind::start && state.on_start) state.on_start((*frame)->header);
+  if (*frame && (*frame)->kind == sandbox::FrameKind::start && state.on_start)
+    state.on_start((*frame)->header);
   return *frame;
 }
 
@@ -86,7 +89,8 @@ void receive(const Args& args) {
 
 // Puts a start frame where receive() finds it, before there is a socket.
 void practise(const Args& args) {
-  state_of(args.GetIsolate()).practice.start(from_v8(args.GetIsolate(), args[0]), std::string(bytes_of(args[1])));
+  state_of(args.GetIsolate())
+      .practice.start(from_v8(args.GetIsolate(), args[0]), std::string(bytes_of(args[1])));
 }
 
 void now(const Args& args) {
@@ -133,8 +137,10 @@ void sha256_of(const Args& args) {
 // The reason for a refusal, or nothing.
 void verify_manifest_of(const Args& args) {
   v8::Isolate* const isolate = args.GetIsolate();
-  const Result<void> verified = verify_manifest(from_v8(isolate, args[0]), from_v8(isolate, args[1]), from_v8(isolate, args[2]));
-  args.GetReturnValue().Set(to_v8(isolate, verified ? std::string_view() : std::string_view(verified.error().message)));
+  const Result<void> verified =
+      verify_manifest(from_v8(isolate, args[0]), from_v8(isolate, args[1]), from_v8(isolate, args[2]));
+  args.GetReturnValue().Set(
+      to_v8(isolate, verified ? std::string_view() : std::string_view(verified.error().message)));
 }
 
 // Text crosses into and out of guests all the time: V8 does it many times faster than JavaScript could.
@@ -142,9 +148,11 @@ void encode_utf8(const Args& args) {
   v8::Isolate* const isolate = args.GetIsolate();
   v8::Local<v8::String> text;
   if (!args[0]->ToString(isolate->GetCurrentContext()).ToLocal(&text)) return;
-  const v8::Local<v8::ArrayBuffer> buffer = v8::ArrayBuffer::New(isolate, static_cast<std::size_t>(text->Utf8Length(isolate)));
+  const v8::Local<v8::ArrayBuffer> buffer =
+      v8::ArrayBuffer::New(isolate, static_cast<std::size_t>(text->Utf8Length(isolate)));
   constexpr int kOptions = v8::String::NO_NULL_TERMINATION | v8::String::REPLACE_INVALID_UTF8;
-  text->WriteUtf8(isolate, static_cast<char*>(buffer->GetBackingStore()->Data()), static_cast<int>(buffer->ByteLength()), nullptr, kOptions);
+  text->WriteUtf8(isolate, static_cast<char*>(buffer->GetBackingStore()->Data()),
+                  static_cast<int>(buffer->ByteLength()), nullptr, kOptions);
   args.GetReturnValue().Set(v8::Uint8Array::New(buffer, 0, buffer->ByteLength()));
 }
 
@@ -189,7 +197,8 @@ void write_file(const Args& args) {
 void compile(const Args& args) {
   if (refuse_in_child(args)) return;
   v8::Local<v8::WasmModuleObject> module;
-  if (compile_wasm(args.GetIsolate(), path_argument(args)).ToLocal(&module)) args.GetReturnValue().Set(module);
+  if (compile_wasm(args.GetIsolate(), path_argument(args)).ToLocal(&module))
+    args.GetReturnValue().Set(module);
 }
 
 // Called from JavaScript that itself runs in a microtask, this does nothing: V8 does not nest them.
@@ -213,19 +222,29 @@ struct Member {
 };
 
 constexpr Member kMembers[] = {
-    {"send", send},           {"receive", receive},
-    {"practise", practise},   {"rest", rest},
-    {"now", now},             {"wallClock", wall_clock},
-    {"cpuMs", cpu_ms},        {"memPeakMb", mem_peak_mb},
-    {"random", random},       {"sha256", sha256_of},
-    {"verifyManifest", verify_manifest_of}, {"readFile", read_file},
-    {"readText", read_text},  {"writeFile", write_file},
-    {"compileWasm", compile}, {"drainMicrotasks", drain_microtasks},
-    {"encodeUtf8", encode_utf8}, {"decodeUtf8", decode_utf8},
+    {"send", send},
+    {"receive", receive},
+    {"practise", practise},
+    {"rest", rest},
+    {"now", now},
+    {"wallClock", wall_clock},
+    {"cpuMs", cpu_ms},
+    {"memPeakMb", mem_peak_mb},
+    {"random", random},
+    {"sha256", sha256_of},
+    {"verifyManifest", verify_manifest_of},
+    {"readFile", read_file},
+    {"readText", read_text},
+    {"writeFile", write_file},
+    {"compileWasm", compile},
+    {"drainMicrotasks", drain_microtasks},
+    {"encodeUtf8", encode_utf8},
+    {"decodeUtf8", decode_utf8},
     {"log", log},
 };
 
-void set_function(v8::Isolate* isolate, v8::Local<v8::Object> object, std::string_view name, v8::FunctionCallback callback) {
+void set_function(v8::Isolate* isolate, v8::Local<v8::Object> object, std::string_view name,
+                  v8::FunctionCallback callback) {
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
   const v8::Local<v8::Function> function =
       v8::Function::New(context, callback, {}, 0, v8::ConstructorBehavior::kThrow).ToLocalChecked();
@@ -239,7 +258,8 @@ void install_host_object(v8::Isolate* isolate, v8::Local<v8::Context> context) {
   const v8::Local<v8::Object> host = v8::Object::New(isolate);
   for (const Member& member : kMembers) set_function(isolate, host, member.name, member.function);
   host->Set(context, to_v8(isolate, "runtimeDir"), to_v8(isolate, options.runtime_dir)).Check();
-  host->Set(context, to_v8(isolate, "makeCache"), v8::Boolean::New(isolate, options.cache == CacheUse::make)).Check();
+  host->Set(context, to_v8(isolate, "makeCache"), v8::Boolean::New(isolate, options.cache == CacheUse::make))
+      .Check();
   context->Global()->Set(context, to_v8(isolate, "host"), host).Check();
   const v8::Local<v8::Value> math = context->Global()->Get(context, to_v8(isolate, "Math")).ToLocalChecked();
   set_function(isolate, math.As<v8::Object>(), "random", math_random);

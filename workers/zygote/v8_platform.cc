@@ -8,22 +8,31 @@ namespace relay::zygote {
 namespace {
 
 constexpr std::uintptr_t kGiB = std::uintptr_t{1} << 30;
-constexpr std::uintptr_t kArea = 64 * kGiB;           // of addresses; then it begins again and the kernel finds the holes
+constexpr std::uintptr_t kArea =
+    64 * kGiB;  // of addresses; then it begins again and the kernel finds the holes
 constexpr std::size_t kLargestPiece = 64 << 20;  // longer ones are reservations, and stay where V8 wants them
 
 class SideBySide final : public v8::PageAllocator {
  public:
   explicit SideBySide(v8::PageAllocator& pages)
-      : pages_(pages), begin_(reinterpret_cast<std::uintptr_t>(pages.GetRandomMmapAddr()) & ~(kGiB - 1)), next_(begin_) {}
+      : pages_(pages),
+        begin_(reinterpret_cast<std::uintptr_t>(pages.GetRandomMmapAddr()) & ~(kGiB - 1)),
+        next_(begin_) {}
 
   size_t AllocatePageSize() override { return pages_.AllocatePageSize(); }
   size_t CommitPageSize() override { return pages_.CommitPageSize(); }
   void SetRandomMmapSeed(int64_t seed) override { pages_.SetRandomMmapSeed(seed); }
   void* GetRandomMmapAddr() override { return pages_.GetRandomMmapAddr(); }
   bool FreePages(void* address, size_t length) override { return pages_.FreePages(address, length); }
-  bool ReleasePages(void* address, size_t length, size_t new_length) override { return pages_.ReleasePages(address, length, new_length); }
-  bool SetPermissions(void* address, size_t length, Permission permissions) override { return pages_.SetPermissions(address, length, permissions); }
-  bool DiscardSystemPages(void* address, size_t size) override { return pages_.DiscardSystemPages(address, size); }
+  bool ReleasePages(void* address, size_t length, size_t new_length) override {
+    return pages_.ReleasePages(address, length, new_length);
+  }
+  bool SetPermissions(void* address, size_t length, Permission permissions) override {
+    return pages_.SetPermissions(address, length, permissions);
+  }
+  bool DiscardSystemPages(void* address, size_t size) override {
+    return pages_.DiscardSystemPages(address, size);
+  }
   bool DecommitPages(void* address, size_t size) override { return pages_.DecommitPages(address, size); }
 
   // The address is a wish: where it is taken the kernel chooses another.
@@ -45,7 +54,8 @@ class SideBySide final : public v8::PageAllocator {
 }  // namespace
 
 V8Platform::V8Platform()
-    : platform_(v8::platform::NewSingleThreadedDefaultPlatform()), pages_(std::make_unique<SideBySide>(*platform_->GetPageAllocator())) {}
+    : platform_(v8::platform::NewSingleThreadedDefaultPlatform()),
+      pages_(std::make_unique<SideBySide>(*platform_->GetPageAllocator())) {}
 
 V8Platform::~V8Platform() = default;
 

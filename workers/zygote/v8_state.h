@@ -47,7 +47,8 @@ void pump(V8Host::State& state);
 /// Makes the global object `host`. host_object.cc has one function for each member.
 void install_host_object(v8::Isolate* isolate, v8::Local<v8::Context> context);
 
-/// The module, from the code cache beside the file or compiled anew. Throws into JavaScript and gives nothing on failure.
+/// The module, from the code cache beside the file or compiled anew. Throws into JavaScript and gives nothing
+/// on failure.
 v8::MaybeLocal<v8::WasmModuleObject> compile_wasm(v8::Isolate* isolate, const std::string& path);
 
 /// The whole file, or what went wrong.

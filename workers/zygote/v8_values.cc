@@ -13,7 +13,8 @@
 namespace relay::zygote {
 
 v8::Local<v8::String> to_v8(v8::Isolate* isolate, std::string_view text) {
-  return v8::String::NewFromUtf8(isolate, text.data(), v8::NewStringType::kNormal, static_cast<int>(text.size()))
+  return v8::String::NewFromUtf8(isolate, text.data(), v8::NewStringType::kNormal,
+                                 static_cast<int>(text.size()))
       .FromMaybe(v8::String::Empty(isolate));
 }
 
@@ -37,12 +38,13 @@ std::string describe_exception(v8::Isolate* isolate, v8::TryCatch& caught) {
   v8::Local<v8::Value> stack;
   if (caught.StackTrace(context).ToLocal(&stack) && stack->IsString()) return from_v8(isolate, stack);
   if (caught.Message().IsEmpty()) return from_v8(isolate, caught.Exception());
-  return fmt::format("{} (line {})", from_v8(isolate, caught.Exception()), caught.Message()->GetLineNumber(context).FromMaybe(0));
+  return fmt::format("{} (line {})", from_v8(isolate, caught.Exception()),
+                     caught.Message()->GetLineNumber(context).FromMaybe(0));
 }
 
 Result<std::string> load_file(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
+  struct stat info{};
   if (!file.is_open() || ::fstat(file.get(), &info) != 0) return fail(from_errno(errno, "read " + path));
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t filled = 0;

@@ -59,7 +59,8 @@ int report(const Result<void>& result) {
 }
 
 json::object ready_message(const sandbox::LaunchPlan& plan, double boot_ms) {
-  json::object message{{"op", "ready"}, {"bootMs", boot_ms}, {"plan", fingerprint(plan)}, {"level", name_of(plan.level)}};
+  json::object message{
+      {"op", "ready"}, {"bootMs", boot_ms}, {"plan", fingerprint(plan)}, {"level", name_of(plan.level)}};
   message["walls"] = to_json(plan).at("walls");
   return message;
 }
@@ -73,14 +74,16 @@ Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan,
   fill_heap_holes();
   RELAY_CHECK(use_huge_pages());
   RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
-  if (const Result<void> moved = move_into_image(); !moved) (void)report(moved);  // forks are dearer, not wrong
+  if (const Result<void> moved = move_into_image(); !moved)
+    (void)report(moved);  // forks are dearer, not wrong
   RELAY_CHECK(keep_pages_that_runs_read([&engine] { return engine->practise(); }));
   RELAY_TRY(const HotPages pages, HotPages::learn([&engine] { return engine->rehearse(); }));
   pages.prepare();
   RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
   RELAY_TRY(const KillOrder kill_order, KillOrder::open());
   RELAY_CHECK(confine_zygote(plan));
-  ForkServer server(kControlSocket, kill_order, [&](int socket) { serve_child(*engine, walls, pages, socket); });
+  ForkServer server(kControlSocket, kill_order,
+                    [&](int socket) { serve_child(*engine, walls, pages, socket); });
   return server.run(ready_message(plan, ms_since(begin)));
 }
 

@@ -1,4 +1,5 @@
-// The life of a zygote, whatever it hosts: namespaces, boot, walls, fork on request; in each child walls, its own pages, one run.
+// The life of a zygote, whatever it hosts: namespaces, boot, walls, fork on request; in each child walls, its
+// own pages, one run.
 //
 //   outer process            waits, and passes on how the inner one ended
 //     └ process 1 inside     boots the engine, walls itself in, serves the control socket (fd 3)
@@ -15,7 +16,8 @@
 
 namespace relay::zygote {
 
-/// Called with the header of every start frame before the guest sees it: this is where the run's limits are set.
+/// Called with the header of every start frame before the guest sees it: this is where the run's limits are
+/// set.
 using StartHook = std::function<void(std::string_view header)>;
 
 /// What a zygote boots once and every child inherits.
@@ -38,6 +40,7 @@ using ChoosePlan = std::function<sandbox::LaunchPlan(const Options& options)>;
 sandbox::LaunchPlan choose_zygote_plan(const Options& options);
 
 /// The program: gives its exit code.
-int run_worker(int argc, const char* const* argv, const BootEngine& boot, const ChoosePlan& choose = choose_zygote_plan);
+int run_worker(int argc, const char* const* argv, const BootEngine& boot,
+               const ChoosePlan& choose = choose_zygote_plan);
 
 }  // namespace relay::zygote

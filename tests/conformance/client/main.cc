@@ -1,13 +1,15 @@
-// relay-conformance-client URL: does with a server what the official suite's client scenarios want to see, with Relay's own client.
+// relay-conformance-client URL: does with a server what the official suite's client scenarios want to see,
+// with Relay's own client.
 //
-// MCP_CONFORMANCE_SCENARIO names the scenario, MCP_CONFORMANCE_PROTOCOL_VERSION the revision, MCP_CONFORMANCE_CONTEXT may hold the calls
-// to make. Otherwise every tool that may be called is called, with arguments made from its schema.
+// MCP_CONFORMANCE_SCENARIO names the scenario, MCP_CONFORMANCE_PROTOCOL_VERSION the revision,
+// MCP_CONFORMANCE_CONTEXT may hold the calls to make. Otherwise every tool that may be called is called, with
+// arguments made from its schema.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
 
 #include "io/spawn.h"
 #include "protocol/modern_headers.h"
@@ -35,7 +37,8 @@ json::object accept_defaults(const json::value& params) {
   const json::object* properties = schema ? json::find_object(*schema, "properties") : nullptr;
   for (const auto& property : properties ? *properties : json::object()) {
     const json::object* described = property.value().if_object();
-    if (const json::value* given = described ? json::find(*described, "default") : nullptr) content[property.key()] = *given;
+    if (const json::value* given = described ? json::find(*described, "default") : nullptr)
+      content[property.key()] = *given;
   }
   return {{"action", "accept"}, {"content", std::move(content)}};
 }
@@ -43,7 +46,9 @@ json::object accept_defaults(const json::value& params) {
 /// A user who agrees to everything.
 class AgreeableExchange final : public upstream::Exchange {
  public:
-  AgreeableExchange() { client_.roots = client_.sampling = client_.elicitation_form = client_.elicitation_url = true; }
+  AgreeableExchange() {
+    client_.roots = client_.sampling = client_.elicitation_form = client_.elicitation_url = true;
+  }
   [[nodiscard]] std::string_view session() const override { return "conformance"; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return {}; }
@@ -60,7 +65,8 @@ class AgreeableExchange final : public upstream::Exchange {
   static JsonText answer(const upstream::Question& question) {
     if (question.method == "roots/list") return JsonText::trusted(R"({"roots":[]})");
     if (question.method == "sampling/createMessage")
-      return JsonText::trusted(R"({"role":"assistant","model":"none","content":{"type":"text","text":"agreed"}})");
+      return JsonText::trusted(
+          R"({"role":"assistant","model":"none","content":{"type":"text","text":"agreed"}})");
     return JsonText::from(accept_defaults(question.params.value()));
   }
   protocol::ClientCapabilities client_;
@@ -71,7 +77,9 @@ class Complaints final : public upstream::PeerObserver {
   void list_changed(upstream::ListKind) override {}
   void resource_updated(std::string_view) override {}
   void log(protocol::LogLevel, std::string_view, json::value) override {}
-  void oddity(std::string_view text) override { std::fprintf(stderr, "odd: %.*s\n", static_cast<int>(text.size()), text.data()); }
+  void oddity(std::string_view text) override {
+    std::fprintf(stderr, "odd: %.*s\n", static_cast<int>(text.size()), text.data());
+  }
   void closed(const Error& why) override { std::fprintf(stderr, "closed: %s\n", why.message.c_str()); }
 };
 
@@ -96,13 +104,16 @@ std::string make_arguments(const JsonText& schema) {
   const json::object* properties = members ? json::find_object(*members, "properties") : nullptr;
   std::string out = "{";
   for (const auto& property : properties ? *properties : json::object())
-    out += fmt::format("{}{}:{}", out.size() > 1 ? "," : "", json::quote({property.key().data(), property.key().size()}), plain_value(property.value()));
+    out += fmt::format("{}{}:{}", out.size() > 1 ? "," : "",
+                       json::quote({property.key().data(), property.key().size()}),
+                       plain_value(property.value()));
   return out + "}";
 }
 
 class Visit {
  public:
-  Visit(std::unique_ptr<Peer> peer, std::string scenario) : peer_(std::move(peer)), scenario_(std::move(scenario)) {}
+  Visit(std::unique_ptr<Peer> peer, std::string scenario)
+      : peer_(std::move(peer)), scenario_(std::move(scenario)) {}
 
   io::Task<void> run() {
     RELAY_CO_TRY(const std::vector<ListedTool> tools, co_await list_tools());
@@ -159,7 +170,8 @@ class Visit {
       const auto name = json::find_text(wanted, "name");
       for (const ListedTool& tool : tools)
         if (name == json::quote(tool.name))
-          RELAY_CO_CHECK(co_await call(tool, std::string(json::find_text(wanted, "arguments").value_or("{}"))));
+          RELAY_CO_CHECK(
+              co_await call(tool, std::string(json::find_text(wanted, "arguments").value_or("{}"))));
     }
     co_return Result<void>{};
   }
@@ -167,11 +179,15 @@ class Visit {
   // Resources and prompts: the first of each.
   io::Task<void> read_all() {
     RELAY_CO_TRY(const std::string resources, co_await request("resources/list", "{}"));
-    for (const std::string_view item : json::split_array(json::find_text(resources, "resources").value_or("[]")))
-      RELAY_CO_CHECK(co_await request("resources/read", fmt::format(R"({{"uri":{}}})", json::find_text(item, "uri").value_or("\"\""))));
+    for (const std::string_view item :
+         json::split_array(json::find_text(resources, "resources").value_or("[]")))
+      RELAY_CO_CHECK(co_await request(
+          "resources/read", fmt::format(R"({{"uri":{}}})", json::find_text(item, "uri").value_or("\"\""))));
     RELAY_CO_TRY(const std::string prompts, co_await request("prompts/list", "{}"));
     for (const std::string_view item : json::split_array(json::find_text(prompts, "prompts").value_or("[]")))
-      RELAY_CO_CHECK(co_await request("prompts/get", fmt::format(R"({{"name":{},"arguments":{{}}}})", json::find_text(item, "name").value_or("\"\""))));
+      RELAY_CO_CHECK(co_await request(
+          "prompts/get",
+          fmt::format(R"({{"name":{},"arguments":{{}}}})", json::find_text(item, "name").value_or("\"\""))));
     co_return Result<void>{};
   }
 
@@ -196,7 +212,8 @@ io::Task<void> visit(io::Executor executor, net::HttpClient& http, std::string u
   upstream::HttpTarget target;
   target.endpoint = std::move(url);
   Complaints complaints;
-  RELAY_CO_TRY(auto peer, co_await upstream::connect_http(executor, http, std::move(target), std::move(options), complaints));
+  RELAY_CO_TRY(auto peer, co_await upstream::connect_http(executor, http, std::move(target),
+                                                          std::move(options), complaints));
   Visit all(std::move(peer), scenario);
   co_return co_await all.run();
 }

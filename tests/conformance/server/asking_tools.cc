@@ -10,11 +10,14 @@ using protocol::Ask;
 using protocol::ElicitResult;
 using protocol::ToolResult;
 
-constexpr const char* kNameForm = R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})";
-constexpr const char* kConfirmForm = R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]})";
+constexpr const char* kNameForm =
+    R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})";
+constexpr const char* kConfirmForm =
+    R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]})";
 
 std::string describe_answer(std::string_view prefix, const ElicitResult& answer) {
-  return fmt::format("{}: action={}, content={}", prefix, protocol::name_of(answer.action), json::write(answer.content));
+  return fmt::format("{}: action={}, content={}", prefix, protocol::name_of(answer.action),
+                     json::write(answer.content));
 }
 
 io::Task<ToolResult> sampling(Context& context, json::object arguments) {
@@ -24,7 +27,8 @@ io::Task<ToolResult> sampling(Context& context, json::object arguments) {
 }
 
 io::Task<ToolResult> elicitation(Context& context, json::object arguments) {
-  protocol::ElicitForm form = make_form(text_argument(arguments, "message"), R"({"type":"object","properties":{
+  protocol::ElicitForm form =
+      make_form(text_argument(arguments, "message"), R"({"type":"object","properties":{
     "username":{"type":"string","description":"User's response"},
     "email":{"type":"string","description":"User's email address"}},"required":["username","email"]})");
   RELAY_CO_TRY(const ElicitResult answer, co_await context.elicit(std::move(form)));
@@ -32,7 +36,8 @@ io::Task<ToolResult> elicitation(Context& context, json::object arguments) {
 }
 
 io::Task<ToolResult> elicitation_defaults(Context& context, json::object) {
-  protocol::ElicitForm form = make_form("Please review and update the form fields with defaults", R"({"type":"object","properties":{
+  protocol::ElicitForm form =
+      make_form("Please review and update the form fields with defaults", R"({"type":"object","properties":{
     "name":{"type":"string","description":"User name","default":"John Doe"},
     "age":{"type":"integer","description":"User age","default":30},
     "score":{"type":"number","description":"User score","default":95.5},
@@ -43,7 +48,8 @@ io::Task<ToolResult> elicitation_defaults(Context& context, json::object) {
 }
 
 io::Task<ToolResult> elicitation_enums(Context& context, json::object) {
-  protocol::ElicitForm form = make_form("Please select options from the enum fields", R"({"type":"object","properties":{
+  protocol::ElicitForm form =
+      make_form("Please select options from the enum fields", R"({"type":"object","properties":{
     "untitledSingle":{"type":"string","description":"Select one option","enum":["option1","option2","option3"]},
     "titledSingle":{"type":"string","description":"Select one option with titles","oneOf":[
       {"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},
@@ -65,18 +71,21 @@ io::Task<ToolResult> missing_capability(Context& context, json::object) {
 
 io::Task<ToolResult> streaming_elicitation(Context& context, json::object) {
   context.progress(1, 2, "about to ask");
-  RELAY_CO_TRY(const ElicitResult answer, co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
+  RELAY_CO_TRY(const ElicitResult answer,
+               co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
   co_return ToolResult::text(describe_answer("Answered", answer));
 }
 
 io::Task<ToolResult> ask_name(Context& context, json::object) {
-  RELAY_CO_TRY(const ElicitResult answer, co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
+  RELAY_CO_TRY(const ElicitResult answer,
+               co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
   co_return ToolResult::text(fmt::format("Hello, {}!", text_argument(answer.content, "name")));
 }
 
 io::Task<ToolResult> ask_model(Context& context, json::object) {
-  RELAY_CO_TRY(const protocol::SampleResult answer,
-               co_await context.sample(make_sample("What is the capital of France?", 100), "capital_question"));
+  RELAY_CO_TRY(
+      const protocol::SampleResult answer,
+      co_await context.sample(make_sample("What is the capital of France?", 100), "capital_question"));
   co_return ToolResult::text(answer.text());
 }
 
@@ -88,7 +97,8 @@ io::Task<ToolResult> ask_roots(Context& context, json::object) {
 }
 
 io::Task<ToolResult> ask_confirmation(Context& context, json::object) {
-  RELAY_CO_TRY(const ElicitResult answer, co_await context.elicit(make_form("Please confirm", kConfirmForm), "confirm"));
+  RELAY_CO_TRY(const ElicitResult answer,
+               co_await context.elicit(make_form("Please confirm", kConfirmForm), "confirm"));
   co_return ToolResult::text(describe_answer("state-ok", answer));
 }
 
@@ -98,23 +108,28 @@ io::Task<ToolResult> ask_three(Context& context, json::object) {
   asks.push_back({make_sample("Generate a greeting", 50), "greeting"});
   asks.push_back({protocol::RootsRequest{}, "client_roots"});
   RELAY_CO_TRY(auto answers, co_await context.ask_all(std::move(asks)));
-  co_return ToolResult::text(fmt::format("{} {}, {} roots", std::get<protocol::SampleResult>(answers[1]).text(),
+  co_return ToolResult::text(fmt::format("{} {}, {} roots",
+                                         std::get<protocol::SampleResult>(answers[1]).text(),
                                          text_argument(std::get<ElicitResult>(answers[0]).content, "name"),
                                          std::get<protocol::RootsResult>(answers[2]).roots.size()));
 }
 
 io::Task<ToolResult> ask_twice(Context& context, json::object) {
-  RELAY_CO_TRY(const ElicitResult name, co_await context.elicit(make_form("Step 1: What is your name?", kNameForm), "step1"));
-  protocol::ElicitForm second = make_form("Step 2: What is your favorite color?",
-                                          R"({"type":"object","properties":{"color":{"type":"string"}},"required":["color"]})");
+  RELAY_CO_TRY(const ElicitResult name,
+               co_await context.elicit(make_form("Step 1: What is your name?", kNameForm), "step1"));
+  protocol::ElicitForm second =
+      make_form("Step 2: What is your favorite color?",
+                R"({"type":"object","properties":{"color":{"type":"string"}},"required":["color"]})");
   RELAY_CO_TRY(const ElicitResult color, co_await context.elicit(std::move(second), "step2"));
-  co_return ToolResult::text(fmt::format("{} likes {}", text_argument(name.content, "name"), text_argument(color.content, "color")));
+  co_return ToolResult::text(
+      fmt::format("{} likes {}", text_argument(name.content, "name"), text_argument(color.content, "color")));
 }
 
 // Asks only what the client can answer.
 io::Task<ToolResult> ask_what_fits(Context& context, json::object) {
   std::vector<Ask> asks;
-  if (context.client().elicitation_form) asks.push_back({make_form("What is your name?", kNameForm), "user_name"});
+  if (context.client().elicitation_form)
+    asks.push_back({make_form("What is your name?", kNameForm), "user_name"});
   if (context.client().sampling) asks.push_back({make_sample("Generate a greeting", 50), "greeting"});
   if (asks.empty()) co_return ToolResult::text("the client can answer nothing");
   RELAY_CO_TRY(const auto answers, co_await context.ask_all(std::move(asks)));
@@ -131,9 +146,13 @@ io::Task<ToolResult> ask_page(Context& context, json::object) {
 
 Result<void> add_asking_tools(mcp::Catalogue& catalogue) {
   RELAY_CHECK(catalogue.add_tool(
-      describe_tool("test_sampling", "Asks the model", R"({"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]})"), sampling));
+      describe_tool("test_sampling", "Asks the model",
+                    R"({"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]})"),
+      sampling));
   RELAY_CHECK(catalogue.add_tool(
-      describe_tool("test_elicitation", "Asks the user", R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"]})"), elicitation));
+      describe_tool("test_elicitation", "Asks the user",
+                    R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"]})"),
+      elicitation));
   const std::pair<const char*, mcp::ToolHandler> tools[] = {
       {"test_elicitation_sep1034_defaults", elicitation_defaults},
       {"test_elicitation_sep1330_enums", elicitation_enums},

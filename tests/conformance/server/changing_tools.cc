@@ -32,10 +32,14 @@ mcp::ToolHandler updates_resource(Catalogue& catalogue) {
 }  // namespace
 
 Result<void> add_changing_tools(Catalogue& catalogue) {
-  RELAY_CHECK(catalogue.add_tool(describe_tool("test_trigger_tool_change", "Announces a change of the tools"), changes_tools(catalogue)));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("test_trigger_prompt_change", "Announces a change of the prompts"), changes_prompts(catalogue)));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_trigger_tool_change", "Announces a change of the tools"),
+                                 changes_tools(catalogue)));
+  RELAY_CHECK(
+      catalogue.add_tool(describe_tool("test_trigger_prompt_change", "Announces a change of the prompts"),
+                         changes_prompts(catalogue)));
   return catalogue.add_tool(
-      describe_tool("test_update_resource", "Announces a change of a resource", R"({"type":"object","properties":{"uri":{"type":"string"}},"required":["uri"]})"),
+      describe_tool("test_update_resource", "Announces a change of a resource",
+                    R"({"type":"object","properties":{"uri":{"type":"string"}},"required":["uri"]})"),
       updates_resource(catalogue));
 }
 

@@ -35,7 +35,8 @@ io::Task<ToolResult> audio(Context&, json::object) {
 
 io::Task<ToolResult> embedded_resource(Context&, json::object) {
   ToolResult result;
-  result.content.push_back(embed("test://embedded-resource", "text/plain", "This is an embedded resource content."));
+  result.content.push_back(
+      embed("test://embedded-resource", "text/plain", "This is an embedded resource content."));
   co_return result;
 }
 
@@ -78,7 +79,8 @@ io::Task<ToolResult> echo(Context&, json::object arguments) {
 }
 
 io::Task<ToolResult> add_numbers(Context&, json::object arguments) {
-  const double sum = json::find_number(arguments, "a").value_or(0) + json::find_number(arguments, "b").value_or(0);
+  const double sum =
+      json::find_number(arguments, "a").value_or(0) + json::find_number(arguments, "b").value_or(0);
   co_return ToolResult::value(json::object{{"sum", sum}});
 }
 
@@ -86,12 +88,16 @@ io::Task<ToolResult> show_arguments(Context& context, json::object) {
   co_return ToolResult::text(std::string(context.arguments_text()));
 }
 
-// What became of the sleeps that have a name: for tests that lose their connection on purpose and ask on another one.
+// What became of the sleeps that have a name: for tests that lose their connection on purpose and ask on
+// another one.
 using Fates = std::map<std::string, std::string, std::less<>>;
 
 class NamedSleep {
  public:
-  NamedSleep(std::shared_ptr<Fates> fates, std::string name) : fates_(std::move(fates)), name_(std::move(name)) { tell("asleep"); }
+  NamedSleep(std::shared_ptr<Fates> fates, std::string name)
+      : fates_(std::move(fates)), name_(std::move(name)) {
+    tell("asleep");
+  }
   NamedSleep(const NamedSleep&) = delete;
   NamedSleep& operator=(const NamedSleep&) = delete;
   ~NamedSleep() { tell(slept_ ? "slept" : "cancelled"); }
@@ -108,7 +114,8 @@ class NamedSleep {
 
 io::Task<ToolResult> sleep(std::shared_ptr<Fates> fates, json::object arguments) {
   NamedSleep one(std::move(fates), text_argument(arguments, "name"));
-  RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(json::find_int(arguments, "ms").value_or(0))));
+  RELAY_CO_CHECK(
+      co_await io::sleep_for(std::chrono::milliseconds(json::find_int(arguments, "ms").value_or(0))));
   one.wake();
   co_return ToolResult::text("slept");
 }
@@ -121,15 +128,18 @@ io::Task<ToolResult> sleep_fate(std::shared_ptr<Fates> fates, json::object argum
 Result<void> add_sleeping_tools(mcp::Catalogue& catalogue) {
   auto fates = std::make_shared<Fates>();
   RELAY_CHECK(catalogue.add_tool(
-      describe_tool("sleep", "Waits",
-                    R"({"type":"object","properties":{"ms":{"type":"integer","minimum":0,"maximum":60000},"name":{"type":"string"}},"required":["ms"]})"),
+      describe_tool(
+          "sleep", "Waits",
+          R"({"type":"object","properties":{"ms":{"type":"integer","minimum":0,"maximum":60000},"name":{"type":"string"}},"required":["ms"]})"),
       [fates](Context&, json::object arguments) { return sleep(fates, std::move(arguments)); }));
   return catalogue.add_tool(
-      describe_tool("sleep_fate", "Says what became of a sleep", R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})"),
+      describe_tool("sleep_fate", "Says what became of a sleep",
+                    R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})"),
       [fates](Context&, json::object arguments) { return sleep_fate(fates, std::move(arguments)); });
 }
 
-constexpr const char* kJsonSchema2020 = R"({"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+constexpr const char* kJsonSchema2020 =
+    R"({"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
 "$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
 "properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},
 "phone":{"type":"string"},"email":{"type":"string"}},
@@ -141,33 +151,45 @@ Result<void> add_plain_tools(mcp::Catalogue& catalogue) {
   RELAY_CHECK(catalogue.add_tool(describe_tool("test_simple_text", "Returns a simple text"), simple_text));
   RELAY_CHECK(catalogue.add_tool(describe_tool("test_image_content", "Returns an image"), image));
   RELAY_CHECK(catalogue.add_tool(describe_tool("test_audio_content", "Returns audio"), audio));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("test_embedded_resource", "Returns an embedded resource"), embedded_resource));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("test_multiple_content_types", "Returns text, an image and a resource"), multiple_content));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_embedded_resource", "Returns an embedded resource"),
+                                 embedded_resource));
+  RELAY_CHECK(catalogue.add_tool(
+      describe_tool("test_multiple_content_types", "Returns text, an image and a resource"),
+      multiple_content));
   RELAY_CHECK(catalogue.add_tool(describe_tool("test_error_handling", "Always fails"), error_handling));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("test_tool_with_progress", "Reports progress"), with_progress));
+  RELAY_CHECK(
+      catalogue.add_tool(describe_tool("test_tool_with_progress", "Reports progress"), with_progress));
   RELAY_CHECK(catalogue.add_tool(describe_tool("test_tool_with_logging", "Logs three times"), with_logging));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("test_logging_tool", "Logs, if the client asked for it"), with_logging));
-  return catalogue.add_tool(describe_tool("test_reconnection", "Closes its stream and answers later"), reconnection);
+  RELAY_CHECK(catalogue.add_tool(describe_tool("test_logging_tool", "Logs, if the client asked for it"),
+                                 with_logging));
+  return catalogue.add_tool(describe_tool("test_reconnection", "Closes its stream and answers later"),
+                            reconnection);
 }
 
 }  // namespace
 
 Result<void> add_content_tools(mcp::Catalogue& catalogue) {
   RELAY_CHECK(add_plain_tools(catalogue));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("json_schema_2020_12_tool", "Has a rich input schema", kJsonSchema2020), echo));
   RELAY_CHECK(catalogue.add_tool(
-      describe_tool("test_x_mcp_header", "Has an argument that is repeated in a header",
-                    R"({"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"query":{"type":"string"}}})"),
+      describe_tool("json_schema_2020_12_tool", "Has a rich input schema", kJsonSchema2020), echo));
+  RELAY_CHECK(catalogue.add_tool(
+      describe_tool(
+          "test_x_mcp_header", "Has an argument that is repeated in a header",
+          R"({"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"query":{"type":"string"}}})"),
       show_arguments));
   RELAY_CHECK(catalogue.add_tool(
-      describe_tool("echo", "Says what it was told",
-                    R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false})"),
+      describe_tool(
+          "echo", "Says what it was told",
+          R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false})"),
       echo));
-  RELAY_CHECK(catalogue.add_tool(describe_tool("show_arguments", "Says how its arguments were spelled"), show_arguments));
+  RELAY_CHECK(catalogue.add_tool(describe_tool("show_arguments", "Says how its arguments were spelled"),
+                                 show_arguments));
   RELAY_CHECK(add_sleeping_tools(catalogue));
-  protocol::Tool sum = describe_tool("add_numbers", "Adds two numbers",
-                                     R"({"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]})");
-  sum.output_schema = protocol::JsonText::trusted(R"({"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]})");
+  protocol::Tool sum = describe_tool(
+      "add_numbers", "Adds two numbers",
+      R"({"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]})");
+  sum.output_schema = protocol::JsonText::trusted(
+      R"({"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]})");
   return catalogue.add_tool(std::move(sum), add_numbers);
 }
 

@@ -34,7 +34,8 @@ std::string_view png_bytes() {
 }
 
 std::string_view wav_bytes() {
-  static const std::string bytes = *find_base64("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==");
+  static const std::string bytes =
+      *find_base64("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==");
   return bytes;
 }
 

@@ -9,8 +9,8 @@
 
 namespace relay::conformance {
 
-Result<void> add_content_tools(mcp::Catalogue& catalogue);   // text, images, errors, progress, logs, schemas
-Result<void> add_asking_tools(mcp::Catalogue& catalogue);    // elicitation, sampling, roots
+Result<void> add_content_tools(mcp::Catalogue& catalogue);  // text, images, errors, progress, logs, schemas
+Result<void> add_asking_tools(mcp::Catalogue& catalogue);   // elicitation, sampling, roots
 Result<void> add_task_tools(mcp::Catalogue& catalogue);
 Result<void> add_changing_tools(mcp::Catalogue& catalogue);  // tools that change the lists
 void add_resources(mcp::Catalogue& catalogue);

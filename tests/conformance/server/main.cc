@@ -1,7 +1,7 @@
 // relay-conformance-server: the fixtures of the official conformance suite, over HTTP or stdio.
 //
-//   relay-conformance-server --port 3000     GET/POST/DELETE /mcp, GET /sse and POST /messages for old clients
-//   relay-conformance-server --stdio
+//   relay-conformance-server --port 3000     GET/POST/DELETE /mcp, GET /sse and POST /messages for old
+//   clients relay-conformance-server --stdio
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +45,12 @@ std::optional<Options> find_options(int argc, char** argv) {
 
 mcp::Identity make_identity() {
   mcp::Identity identity;
-  identity.info = {"relay-conformance-server", "Relay conformance fixtures", "1.0.0", "Fixtures of the MCP conformance suite", "", {}};
+  identity.info = {"relay-conformance-server",
+                   "Relay conformance fixtures",
+                   "1.0.0",
+                   "Fixtures of the MCP conformance suite",
+                   "",
+                   {}};
   identity.instructions = "Tools for testing MCP clients and servers.";
   identity.capabilities.resources = true;
   identity.capabilities.resource_subscriptions = true;
@@ -84,18 +89,28 @@ int serve_pipes(io::asio::io_context& loop, mcp::Server& server) {
   return 0;
 }
 
-int serve_http(io::asio::io_context& loop, mcp::Server& server, const mcp::Identity& identity, std::uint16_t port) {
+int serve_http(io::asio::io_context& loop, mcp::Server& server, const mcp::Identity& identity,
+               std::uint16_t port) {
   mcp::StreamableHttp http(server);
   mcp::SseLegacy sse(server, "/messages");
   const mcp::ServerCard card(identity, fmt::format("http://127.0.0.1:{}/mcp", port));
   net::Router router(net::OriginGuard({}), nullptr);
-  const auto endpoint = [&](net::Exchange& exchange, const net::Routed& routed) { return http.serve(exchange, routed.principal); };
+  const auto endpoint = [&](net::Exchange& exchange, const net::Routed& routed) {
+    return http.serve(exchange, routed.principal);
+  };
   for (const char* method : {"GET", "POST", "DELETE"}) router.add(method, "/mcp", endpoint);
-  router.add("GET", "/sse", [&](net::Exchange& exchange, const net::Routed& routed) { return sse.serve_stream(exchange, routed.principal); });
-  router.add("POST", "/messages", [&](net::Exchange& exchange, const net::Routed& routed) { return sse.serve_message(exchange, routed.principal); });
-  router.add("GET", "/mcp/server-card", [&](net::Exchange& exchange, const net::Routed&) { return exchange.respond(card.card(exchange.request())); });
-  router.add("GET", "/.well-known/ai-catalog.json",
-             [&](net::Exchange& exchange, const net::Routed&) { return exchange.respond(card.catalogue(exchange.request())); });
+  router.add("GET", "/sse", [&](net::Exchange& exchange, const net::Routed& routed) {
+    return sse.serve_stream(exchange, routed.principal);
+  });
+  router.add("POST", "/messages", [&](net::Exchange& exchange, const net::Routed& routed) {
+    return sse.serve_message(exchange, routed.principal);
+  });
+  router.add("GET", "/mcp/server-card", [&](net::Exchange& exchange, const net::Routed&) {
+    return exchange.respond(card.card(exchange.request()));
+  });
+  router.add("GET", "/.well-known/ai-catalog.json", [&](net::Exchange& exchange, const net::Routed&) {
+    return exchange.respond(card.catalogue(exchange.request()));
+  });
   net::ServerOptions options;
   options.port = port;
   auto listening = net::HttpServer::open(loop.get_executor(), options, router.handler());
@@ -129,5 +144,6 @@ int main(int argc, char** argv) {
   mcp::Catalogue catalogue(make_identity());
   if (const auto filled = fill(catalogue); !filled) return complain(filled.error());
   mcp::Server server(loop.get_executor(), catalogue, clock, random, {});
-  return options->stdio ? serve_pipes(loop, server) : serve_http(loop, server, catalogue.identity(), options->port);
+  return options->stdio ? serve_pipes(loop, server)
+                        : serve_http(loop, server, catalogue.identity(), options->port);
 }

@@ -19,13 +19,17 @@ io::Task<PromptResult> simple(Context&, json::object) {
 }
 
 io::Task<PromptResult> with_arguments(Context&, json::object arguments) {
-  co_return say(fmt::format("Prompt with arguments: arg1='{}', arg2='{}'", text_argument(arguments, "arg1"), text_argument(arguments, "arg2")));
+  co_return say(fmt::format("Prompt with arguments: arg1='{}', arg2='{}'", text_argument(arguments, "arg1"),
+                            text_argument(arguments, "arg2")));
 }
 
 io::Task<PromptResult> with_resource(Context&, json::object arguments) {
   PromptResult result;
-  protocol::EmbeddedResource embedded{
-      {text_argument(arguments, "resourceUri"), "text/plain", std::string("Embedded resource content for testing."), {}}, {}};
+  protocol::EmbeddedResource embedded{{text_argument(arguments, "resourceUri"),
+                                       "text/plain",
+                                       std::string("Embedded resource content for testing."),
+                                       {}},
+                                      {}};
   result.messages.push_back({"user", std::move(embedded)});
   result.messages.push_back({"user", protocol::text_content("Please process the embedded resource above.")});
   co_return result;
@@ -39,13 +43,15 @@ io::Task<PromptResult> with_image(Context&, json::object) {
 }
 
 io::Task<PromptResult> with_question(Context& context, json::object) {
-  protocol::ElicitForm form = make_form("What context should the prompt use?",
-                                        R"({"type":"object","properties":{"context":{"type":"string"}},"required":["context"]})");
+  protocol::ElicitForm form =
+      make_form("What context should the prompt use?",
+                R"({"type":"object","properties":{"context":{"type":"string"}},"required":["context"]})");
   RELAY_CO_TRY(const protocol::ElicitResult answer, co_await context.elicit(std::move(form), "user_context"));
   co_return say("Use this context: " + text_argument(answer.content, "context"));
 }
 
-protocol::Prompt describe_prompt(std::string name, std::string description, std::vector<protocol::PromptArgument> arguments = {}) {
+protocol::Prompt describe_prompt(std::string name, std::string description,
+                                 std::vector<protocol::PromptArgument> arguments = {}) {
   protocol::Prompt prompt;
   prompt.name = std::move(name);
   prompt.description = std::move(description);
@@ -65,13 +71,15 @@ std::vector<std::string> complete_arg1(const protocol::CompletionRequest& reques
 void add_prompts(mcp::Catalogue& catalogue) {
   catalogue.add_prompt(describe_prompt("test_simple_prompt", "A prompt without arguments"), simple);
   catalogue.add_prompt(describe_prompt("test_prompt_with_arguments", "A prompt with two arguments",
-                                       {{"arg1", "", "First test argument", true}, {"arg2", "", "Second test argument", true}}),
+                                       {{"arg1", "", "First test argument", true},
+                                        {"arg2", "", "Second test argument", true}}),
                        with_arguments);
   catalogue.add_prompt(describe_prompt("test_prompt_with_embedded_resource", "A prompt with a resource",
                                        {{"resourceUri", "", "URI of the resource to embed", true}}),
                        with_resource);
   catalogue.add_prompt(describe_prompt("test_prompt_with_image", "A prompt with an image"), with_image);
-  catalogue.add_prompt(describe_prompt("test_input_required_result_prompt", "A prompt that asks first"), with_question);
+  catalogue.add_prompt(describe_prompt("test_input_required_result_prompt", "A prompt that asks first"),
+                       with_question);
   catalogue.add_completer("test_prompt_with_arguments", "arg1", complete_arg1);
 }
 
