@@ -38,7 +38,7 @@ double nanoseconds_each(Body body) {
 
 int main() {
   std::vector<policy::Problem> problems;
-  const policy::Engine engine = policy::Engine::make({}, "policy", problems);
+  const policy::PolicyEngine engine = policy::PolicyEngine::make({}, "policy", problems);
   const SystemClock clock;
   const auto grant = std::get<authority::Grant>(engine.admit(make_call()));
   const auto outcome = authority::make_outcome(authority::Ending::ok, "x", 0);

@@ -10,7 +10,7 @@
 
 namespace {
 
-relay::io::Task<void> answer(relay::net::Exchange& exchange) {
+relay::io::Task<void> answer(relay::net::HttpExchange& exchange) {
   relay::net::HttpResponse response =
       relay::net::json_response(200, R"({"jsonrpc":"2.0","id":1,"result":{}})");
   co_return co_await exchange.respond(std::move(response));
@@ -20,7 +20,7 @@ relay::io::Task<void> answer(relay::net::Exchange& exchange) {
 
 int main(int argc, char** argv) {
   boost::asio::io_context loop(1);
-  relay::net::ServerOptions options;
+  relay::net::HttpServerOptions options;
   if (argc > 1) options.port = static_cast<std::uint16_t>(std::atoi(argv[1]));
   auto server = relay::net::HttpServer::open(loop.get_executor(), options, answer);
   if (!server) {

@@ -52,7 +52,7 @@ bool can_open_browser() {
   return (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")) && ::access(kOpener, X_OK) == 0;
 }
 
-Result<void> open_browser(const io::Executor& executor, const std::string& url) {
+Result<void> open_browser(const io::Loop& executor, const std::string& url) {
   const io::ChildSpec spec{.program = kOpener,
                            .args = {url},
                            .environment = desktop_environment(),

@@ -11,6 +11,6 @@ namespace relay::app {
 bool can_open_browser();
 
 /// Starts the opener and forgets it: a failure is not worth more than a log line.
-Result<void> open_browser(const io::Executor& executor, const std::string& url);
+Result<void> open_browser(const io::Loop& executor, const std::string& url);
 
 }  // namespace relay::app

@@ -36,7 +36,7 @@ void report_progress(std::string_view phase, std::chrono::milliseconds elapsed) 
 // One resolution, on a loop of its own.
 class Resolution {
  public:
-  Resolution(const Config& config, const Options& options, const tools::RunPolicy& policy)
+  Resolution(const Config& config, const CommandOptions& options, const tools::RunPolicy& policy)
       : config_(config), options_(options), policy_(policy) {}
 
   Result<std::optional<capsule::DepsLayer>> run(capsule::Language language, const std::string& code) {
@@ -64,7 +64,7 @@ class Resolution {
   }
 
   const Config& config_;
-  const Options& options_;
+  const CommandOptions& options_;
   const tools::RunPolicy& policy_;
   SystemClock clock_;
   asio::io_context loop_{1};
@@ -72,7 +72,7 @@ class Resolution {
   std::unique_ptr<net::HttpClient> http_ = net::HttpClient::make(loop_.get_executor());
 };
 
-Result<capsule::CapsuleBuildOptions> build_options(const Config& config, const Options& options) {
+Result<capsule::CapsuleBuildOptions> build_options(const Config& config, const CommandOptions& options) {
   capsule::CapsuleBuildOptions build{.source = options.script,
                                      .output = options.output,
                                      .keys = config.signing_key_path,
@@ -87,7 +87,7 @@ Result<capsule::CapsuleBuildOptions> build_options(const Config& config, const O
   return build;
 }
 
-int run_build(const Config& config, const Options& options) {
+int run_build(const Config& config, const CommandOptions& options) {
   const auto build = build_options(config, options);
   if (build) return capsule::run_capsule_build(*build, std::cout, std::cerr);
   std::cerr << "relay: " << describe(build.error()) << "\n";
@@ -106,7 +106,7 @@ capsule::CapsuleReadOptions capsule_to_read(const Config& config, const fs::path
   return {.directory = stored ? config.cache_dir / named : named, .keys = config.signing_key_path};
 }
 
-int run_capsule_command(const Config& config, const Options& options) {
+int run_capsule_command(const Config& config, const CommandOptions& options) {
   if (options.command == Command::capsule_build) return run_build(config, options);
   const capsule::CapsuleReadOptions read = capsule_to_read(config, options.capsule);
   if (options.command == Command::capsule_inspect)

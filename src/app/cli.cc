@@ -21,7 +21,7 @@ std::string version_text() {
 }
 
 // Flags that stand for a configuration key.
-CLI::Option* add_text(CLI::App& app, Options& options, const std::string& flag, std::string_view key,
+CLI::Option* add_text(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
                       const std::string& meaning) {
   return app.add_option_function<std::string>(
       flag,
@@ -29,12 +29,12 @@ CLI::Option* add_text(CLI::App& app, Options& options, const std::string& flag, 
       meaning);
 }
 
-void add_choice(CLI::App& app, Options& options, const std::string& flag, std::string_view key,
+void add_choice(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
                 const std::string& meaning, std::vector<std::string> choices) {
   add_text(app, options, flag, key, meaning)->check(CLI::IsMember(std::move(choices)));
 }
 
-void add_number(CLI::App& app, Options& options, const std::string& flag, std::string_view key,
+void add_number(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
                 const std::string& meaning) {
   app.add_option_function<std::int64_t>(
          flag,
@@ -45,13 +45,13 @@ void add_number(CLI::App& app, Options& options, const std::string& flag, std::s
       ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
 }
 
-void add_switch(CLI::App& app, Options& options, const std::string& flag, std::string_view key, bool value,
-                const std::string& meaning) {
+void add_switch(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
+                bool value, const std::string& meaning) {
   app.add_flag_callback(
       flag, [&options, key, value] { set_path(options.sources.flags, key, value); }, meaning);
 }
 
-void add_config(CLI::App& app, Options& options) {
+void add_config(CLI::App& app, CommandOptions& options) {
   app.add_option_function<std::string>(
          "-c,--config",
          [&options](const std::string& path) {
@@ -63,7 +63,7 @@ void add_config(CLI::App& app, Options& options) {
 }
 
 // What every command that runs tools understands.
-void add_world(CLI::App& app, Options& options) {
+void add_world(CLI::App& app, CommandOptions& options) {
   add_config(app, options);
   app.add_option_function<std::vector<std::string>>(
          "--mount",
@@ -99,12 +99,12 @@ void add_world(CLI::App& app, Options& options) {
              {"debug", "info", "warn", "error"});
 }
 
-void add_sourcemaps(CLI::App& app, Options& options) {
+void add_sourcemaps(CLI::App& app, CommandOptions& options) {
   add_switch(app, options, "--sourcemaps", "npm/sourcemaps", true,
              "Stack traces through npm packages name their own files and lines");
 }
 
-void add_serve(CLI::App& root, Options& options) {
+void add_serve(CLI::App& root, CommandOptions& options) {
   CLI::App& app = *root.add_subcommand("serve", "Serve MCP over HTTP");
   app.callback([&options] { options.command = Command::serve; });
   add_world(app, options);
@@ -119,7 +119,7 @@ void add_serve(CLI::App& root, Options& options) {
   add_switch(app, options, "--no-ui", "server/ui", false, "Headless: no page, JSON status at /");
 }
 
-void add_simple(CLI::App& root, Options& options) {
+void add_simple(CLI::App& root, CommandOptions& options) {
   CLI::App& init =
       *root.add_subcommand("init", "Write a commented relay.config.json (never over an existing one)");
   init.add_option("--dir", options.directory, "Where to write it")->type_name("DIR");
@@ -143,7 +143,7 @@ void add_simple(CLI::App& root, Options& options) {
   doctor.callback([&options] { options.command = Command::doctor; });
 }
 
-void add_packages(CLI::App& app, Options& options) {
+void add_packages(CLI::App& app, CommandOptions& options) {
   const auto add = [&app](const char* name, std::vector<std::string>& list, const char* what,
                           const char* type) {
     app.add_option(name, list, what)->type_name(type)->allow_extra_args(false);
@@ -156,7 +156,7 @@ void add_packages(CLI::App& app, Options& options) {
       "URL");
 }
 
-void add_run(CLI::App& root, Options& options) {
+void add_run(CLI::App& root, CommandOptions& options) {
   CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
   add_world(run, options);
   add_sourcemaps(run, options);
@@ -176,7 +176,7 @@ void add_run(CLI::App& root, Options& options) {
 
 // What follows the script is the script's own, whatever it looks like: `relay run a.js --help` asks a.js.
 // Gives how many words are ours.
-int take_script_args(const CLI::App& root, int argc, char** argv, Options& options) {
+int take_script_args(const CLI::App& root, int argc, char** argv, CommandOptions& options) {
   if (argc < 2 || std::string_view(argv[1]) != "run") return argc;
   const CLI::App& run = *root.get_subcommand("run");
   for (int i = 2; i < argc; ++i) {
@@ -193,7 +193,7 @@ int take_script_args(const CLI::App& root, int argc, char** argv, Options& optio
   return argc;
 }
 
-void add_audit(CLI::App& root, Options& options) {
+void add_audit(CLI::App& root, CommandOptions& options) {
   CLI::App& audit = *root.add_subcommand("audit", "Look at the audit log");
   audit.require_subcommand(1);
   CLI::App& verify = *audit.add_subcommand("verify", "Check the hash chain; exit 2 when it is broken");
@@ -222,7 +222,7 @@ void add_audit(CLI::App& root, Options& options) {
   explain.callback([&options] { options.command = Command::explain; });
 }
 
-void add_keys(CLI::App& root, Options& options) {
+void add_keys(CLI::App& root, CommandOptions& options) {
   CLI::App& keys = *root.add_subcommand("keys", "The keys that sign capsules");
   keys.require_subcommand(1);
   CLI::App& show = *keys.add_subcommand("show", "Print the fingerprints");
@@ -233,7 +233,7 @@ void add_keys(CLI::App& root, Options& options) {
   rotate.callback([&options] { options.command = Command::keys_rotate; });
 }
 
-void add_capsule_build(CLI::App& capsule, Options& options) {
+void add_capsule_build(CLI::App& capsule, CommandOptions& options) {
   CLI::App& build = *capsule.add_subcommand(
       "build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
   add_config(build, options);
@@ -252,7 +252,7 @@ void add_capsule_build(CLI::App& capsule, Options& options) {
   build.callback([&options] { options.command = Command::capsule_build; });
 }
 
-void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& name,
+void add_capsule_reader(CLI::App& capsule, CommandOptions& options, const std::string& name,
                         const std::string& meaning, Command command) {
   CLI::App& app = *capsule.add_subcommand(name, meaning);
   command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
@@ -265,7 +265,7 @@ void add_capsule_reader(CLI::App& capsule, Options& options, const std::string& 
   app.callback([&options, command] { options.command = command; });
 }
 
-void add_capsule(CLI::App& root, Options& options) {
+void add_capsule(CLI::App& root, CommandOptions& options) {
   CLI::App& capsule =
       *root.add_subcommand("capsule", "Sealed programs: build, look into, check and run them");
   capsule.require_subcommand(1);

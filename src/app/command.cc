@@ -39,7 +39,7 @@ std::size_t terminal_columns() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 120;
 }
 
-int run_init(const Options& options) {
+int run_init(const CommandOptions& options) {
   const auto path = write_initial_config(options.directory);
   if (!path) {
     fmt::print(stderr, "relay: {}\n", path.error().message);
@@ -49,7 +49,7 @@ int run_init(const Options& options) {
   return 0;
 }
 
-int run_check(const Options& options, const LoadedConfig& loaded) {
+int run_check(const CommandOptions& options, const LoadedConfig& loaded) {
   if (options.print_schema) {
     fmt::print("{}", config_schema_text());
     return 0;
@@ -61,17 +61,17 @@ int run_check(const Options& options, const LoadedConfig& loaded) {
   return 0;
 }
 
-int run_doctor(const Options& options, const LoadedConfig& loaded) {
+int run_doctor(const CommandOptions& options, const LoadedConfig& loaded) {
   const std::vector<Finding> findings = examine(loaded, program_directory());
   fmt::print("{}", options.json ? json::write_pretty(to_json(findings)) + "\n" : format_findings(findings));
   return is_healthy(findings) ? 0 : 1;
 }
 
-std::string audit_path(const Options& options, const Config& config) {
+std::string audit_path(const CommandOptions& options, const Config& config) {
   return options.audit_path.empty() ? config.audit.path.string() : options.audit_path.string();
 }
 
-int run_keys(const Options& options, const Config& config) {
+int run_keys(const CommandOptions& options, const Config& config) {
   auto keys = capsule::KeyRing::open(config.signing_key_path);
   if (keys && options.command == Command::keys_rotate)
     if (auto rotated = keys->rotate(); !rotated) keys = fail(rotated.error());
@@ -92,7 +92,7 @@ bool wait_a_little() {
   return true;
 }
 
-int run_configured(const Options& options, const Config& config) {
+int run_configured(const CommandOptions& options, const Config& config) {
   const SystemClock clock;
   const std::unique_ptr<Log> log =
       make_stderr_log(clock, resolve_log_format(config.log_format), parse_log_level(config.log_level));
@@ -107,7 +107,7 @@ int run_configured(const Options& options, const Config& config) {
   return exit_code;
 }
 
-int dispatch(const Options& options) {
+int dispatch(const CommandOptions& options) {
   if (options.command == Command::init) return run_init(options);
   if (options.command == Command::mcp) return run_mcp(options);
   const LoadedConfig loaded = load_config(options.sources);

@@ -175,8 +175,8 @@ void check_meaning(const Config& config, std::vector<ConfigProblem>& problems) {
                  fmt::format("\"{}\" is used twice", config.mounts[i].name));
   }
   std::vector<policy::Problem> rules_problems;
-  policy::Engine::make(policy::read_rules(config.policy, "$.policy", rules_problems), "$.policy",
-                       rules_problems);
+  policy::PolicyEngine::make(policy::read_rules(config.policy, "$.policy", rules_problems), "$.policy",
+                             rules_problems);
   for (policy::Problem& problem : rules_problems)
     complain(std::move(problem.path), std::move(problem.message));
   if (const auto run_policy = tools::read_run_policy(config.policy); !run_policy)
@@ -224,7 +224,7 @@ LoadedConfig load_config(const ConfigSources& sources) {
   apply_environment(sources.environment, merged, loaded.problems);
   lay_over(merged, sources.flags);
 
-  for (SchemaProblem& problem : check_against_schema(schema(), merged))
+  for (ConfigProblem& problem : check_against_schema(schema(), merged))
     loaded.problems.push_back({std::move(problem.path), std::move(problem.what)});
   if (!loaded.problems.empty()) return loaded;
 

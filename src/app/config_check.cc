@@ -29,7 +29,7 @@ bool is_closed(const json::object& schema) {
 }
 
 void find_unknown_keys(const json::object& schema, const json::value& value, const std::string& path,
-                       std::vector<SchemaProblem>& out) {
+                       std::vector<ConfigProblem>& out) {
   if (const json::array* items = value.if_array()) {
     const json::object* item_schema = json::find_object(schema, "items");
     for (std::size_t i = 0; item_schema && i < items->size(); ++i)
@@ -101,8 +101,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return best;
 }
 
-std::vector<SchemaProblem> check_against_schema(const json::value& schema, const json::value& value) {
-  std::vector<SchemaProblem> problems;
+std::vector<ConfigProblem> check_against_schema(const json::value& schema, const json::value& value) {
+  std::vector<ConfigProblem> problems;
   find_unknown_keys(schema.as_object(), value, "$", problems);
   const auto compiled = protocol::Schema::compile(without_closed_objects(schema));
   if (!compiled) return {{"$", compiled.error().message}};

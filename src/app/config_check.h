@@ -9,13 +9,13 @@
 
 namespace relay::app {
 
-struct SchemaProblem {
+struct ConfigProblem {
   std::string path;  // "$.policy.mode"
   std::string what;
 };
 
 /// Every problem: wrong types and values by the schema, unknown keys with the nearest known one.
-std::vector<SchemaProblem> check_against_schema(const json::value& schema, const json::value& value);
+std::vector<ConfigProblem> check_against_schema(const json::value& schema, const json::value& value);
 
 /// A copy of value in which missing members have the defaults that the schema gives them.
 json::value with_defaults(const json::value& schema, const json::value& value);

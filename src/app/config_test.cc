@@ -161,7 +161,7 @@ TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {
   process.cwd = (directory_ / "").string();
   upstream::ServerSpec remote;
   remote.name = "b";
-  remote.transport = upstream::Transport::http;
+  remote.transport = upstream::ServerTransport::http;
   remote.endpoint = "http://h/mcp";
   // The defaults of the schema are the defaults of ServerSpec: whoever makes one in code gets the same
   // server.

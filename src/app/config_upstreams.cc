@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using upstream::ServerSpec;
-using upstream::Transport;
+using upstream::ServerTransport;
 
 std::string text_of(const json::object& entry, std::string_view key) {
   return std::string(json::find_string(entry, key).value_or(""));
@@ -155,7 +155,7 @@ void check_prefix(const Config& config, const Complain& complain) {
 
 }  // namespace
 
-std::string_view name_of(upstream::Transport transport) {
+std::string_view name_of(upstream::ServerTransport transport) {
   switch (transport) {
     case Transport::stdio: return "stdio";
     case Transport::http: return "http";

@@ -22,7 +22,7 @@ json::object entry_of(const upstream::ServerSpec& spec);
 void check_server_specs(const Config& config, std::vector<ConfigProblem>& problems);
 
 // As they are written in the configuration.
-std::string_view name_of(upstream::Transport transport);
+std::string_view name_of(upstream::ServerTransport transport);
 std::string_view name_of(upstream::Expose expose);
 /// Anything unknown is `code`: the schema has refused it before.
 upstream::Expose expose_of(std::string_view name);

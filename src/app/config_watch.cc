@@ -39,7 +39,7 @@ std::vector<fs::path> watched_paths(const fs::path& file) {
 // Each pending operation holds it; stop() ends them all.
 class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
  public:
-  Watcher(const io::Executor& executor, std::chrono::milliseconds settle, OnChange on_change)
+  Watcher(const io::Loop& executor, std::chrono::milliseconds settle, OnChange on_change)
       : stream_(executor),
         signals_(executor, SIGHUP),
         settled_(executor),
@@ -116,7 +116,7 @@ class ConfigWatch::Watcher : public std::enable_shared_from_this<Watcher> {
   bool stopped_ = false;
 };
 
-ConfigWatch::ConfigWatch(io::Executor executor, const fs::path& file, OnChange on_change,
+ConfigWatch::ConfigWatch(io::Loop executor, const fs::path& file, OnChange on_change,
                          std::chrono::milliseconds settle)
     : watcher_(std::make_shared<Watcher>(executor, settle, std::move(on_change))) {
   watcher_->wait_for_hangup();

@@ -21,7 +21,7 @@ class ConfigWatch {
   using OnChange = std::function<void(WatchCause)>;
 
   /// Without a file only the signal counts.
-  ConfigWatch(io::Executor executor, const std::filesystem::path& file, OnChange on_change,
+  ConfigWatch(io::Loop executor, const std::filesystem::path& file, OnChange on_change,
               std::chrono::milliseconds settle = std::chrono::milliseconds(150));
   ~ConfigWatch();
   ConfigWatch(const ConfigWatch&) = delete;

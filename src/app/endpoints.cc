@@ -6,7 +6,7 @@
 namespace relay::app {
 namespace {
 
-using net::Exchange;
+using net::HttpExchange;
 using net::Routed;
 
 // The page has no scripts and loads nothing; whatever might find its way into it is not executed.

@@ -25,8 +25,8 @@ class Endpoints {
   void set_facts(web::HomeFacts facts);
 
  private:
-  io::Task<void> home(net::Exchange& exchange);
-  io::Task<void> capsule_file(net::Exchange& exchange, const net::Routed& routed);
+  io::Task<void> home(net::HttpExchange& exchange);
+  io::Task<void> capsule_file(net::HttpExchange& exchange, const net::Routed& routed);
 
   mcp::Server& server_;
   World& world_;

@@ -130,7 +130,7 @@ Result<std::string> parse_call_arguments(const std::vector<std::string>& words,
   return json::write(arguments);
 }
 
-int run_mcp_call(const Options& options, const Config& config) {
+int run_mcp_call(const CommandOptions& options, const Config& config) {
   auto servers = pick_servers(config, options.mcp.names, Disabled::refused);
   if (!servers) return say_error(servers.error());
   auto complete = with_arguments(options.mcp);

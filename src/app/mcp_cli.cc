@@ -7,7 +7,7 @@
 namespace relay::app {
 namespace {
 
-CLI::App& add_action(CLI::App& mcp, Options& options, McpAction action, const std::string& name,
+CLI::App& add_action(CLI::App& mcp, CommandOptions& options, McpAction action, const std::string& name,
                      const std::string& meaning) {
   CLI::App& app = *mcp.add_subcommand(name, meaning);
   app.add_option_function<std::string>(
@@ -25,7 +25,7 @@ CLI::App& add_action(CLI::App& mcp, Options& options, McpAction action, const st
   return app;
 }
 
-void add_name(CLI::App& app, Options& options, const std::string& meaning) {
+void add_name(CLI::App& app, CommandOptions& options, const std::string& meaning) {
   app.add_option_function<std::string>(
          "name", [&options](const std::string& name) { options.mcp.names = {name}; }, meaning)
       ->required()
@@ -33,28 +33,28 @@ void add_name(CLI::App& app, Options& options, const std::string& meaning) {
 }
 
 // An option of `add` that is a key of the entry.
-void add_text(CLI::App& app, Options& options, const std::string& flag, const std::string& key,
+void add_text(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
               const std::string& meaning, const std::string& type) {
   app.add_option_function<std::string>(
          flag, [&options, key](const std::string& value) { options.mcp.entry[key] = value; }, meaning)
       ->type_name(type);
 }
 
-void add_choice(CLI::App& app, Options& options, const std::string& flag, const std::string& key,
+void add_choice(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
                 const std::string& meaning, std::vector<std::string> choices) {
   app.add_option_function<std::string>(
          flag, [&options, key](const std::string& value) { options.mcp.entry[key] = value; }, meaning)
       ->check(CLI::IsMember(std::move(choices)));
 }
 
-void add_number(CLI::App& app, Options& options, const std::string& flag, const std::string& key,
+void add_number(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
                 const std::string& meaning) {
   app.add_option_function<std::int64_t>(
          flag, [&options, key](const std::int64_t& value) { options.mcp.entry[key] = value; }, meaning)
       ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
 }
 
-void add_list(CLI::App& app, Options& options, const std::string& flag, const std::string& key,
+void add_list(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
               const std::string& meaning) {
   app.add_option_function<std::vector<std::string>>(
          flag,
@@ -71,7 +71,7 @@ CLI::Option* repeated(CLI::Option* option, const std::string& type) {
   return option->allow_extra_args(false)->type_name(type);
 }
 
-void add_add(CLI::App& mcp, Options& options) {
+void add_add(CLI::App& mcp, CommandOptions& options) {
   CLI::App& app = add_action(mcp, options, McpAction::add, "add",
                              "Add a server: relay mcp add NAME [OPTIONS] [--] COMMAND ARGS... | --url URL");
   add_name(app, options, "What its tools are prefixed with");
@@ -131,7 +131,7 @@ void add_add(CLI::App& mcp, Options& options) {
   });
 }
 
-void add_entries(CLI::App& mcp, Options& options) {
+void add_entries(CLI::App& mcp, CommandOptions& options) {
   CLI::App& list = add_action(mcp, options, McpAction::list, "list", "Show the servers of the configuration");
   list.add_flag("--json", options.mcp.json, "As JSON; values of env and headers are left out");
   const auto named = [&](McpAction action, const std::string& name, const std::string& meaning) {
@@ -145,7 +145,7 @@ void add_entries(CLI::App& mcp, Options& options) {
   named(McpAction::disable, "disable", "Keep their entries, start nothing");
 }
 
-void add_live(CLI::App& mcp, Options& options) {
+void add_live(CLI::App& mcp, CommandOptions& options) {
   CLI::App& test = add_action(mcp, options, McpAction::test, "test",
                               "Start servers and say what they offer; exit 1 when one does not work");
   test.add_option("name", options.mcp.names, "Which, disabled ones too (default: all that are enabled)")
@@ -174,7 +174,7 @@ void add_live(CLI::App& mcp, Options& options) {
   logs.add_flag("-f,--follow", options.mcp.follow, "Go on as lines are written");
 }
 
-void add_import(CLI::App& mcp, Options& options) {
+void add_import(CLI::App& mcp, CommandOptions& options) {
   CLI::App& app = add_action(mcp, options, McpAction::import, "import",
                              "Add servers that other programs on this machine are configured with");
   repeated(app.add_option("--from", options.mcp.from,
@@ -190,7 +190,7 @@ void add_import(CLI::App& mcp, Options& options) {
       ->check(CLI::IsMember({"code", "tools", "both", "none"}));
 }
 
-void add_secret(CLI::App& mcp, Options& options) {
+void add_secret(CLI::App& mcp, CommandOptions& options) {
   CLI::App& secret =
       *mcp.add_subcommand("secret", "Values that the configuration only names, as ${secret:NAME}");
   secret.require_subcommand(1);
@@ -214,7 +214,7 @@ int take_command_line(int argc, char** argv, McpOptions& options) {
   return argc;
 }
 
-void add_mcp(CLI::App& root, Options& options) {
+void add_mcp(CLI::App& root, CommandOptions& options) {
   CLI::App& mcp = *root.add_subcommand("mcp", "Other MCP servers: add, list, test, call, import");
   mcp.require_subcommand(1);
   add_add(mcp, options);

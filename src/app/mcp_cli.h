@@ -8,12 +8,12 @@ class App;
 namespace relay::app {
 
 struct McpOptions;
-struct Options;
+struct CommandOptions;
 
 /// `relay mcp add NAME -- COMMAND ARGS...`: what stands after -- is a command line, whatever it looks like,
 /// and is taken away before the rest is parsed. Gives how many words are left.
 int take_command_line(int argc, char** argv, McpOptions& options);
 
-void add_mcp(CLI::App& root, Options& options);
+void add_mcp(CLI::App& root, CommandOptions& options);
 
 }  // namespace relay::app

@@ -43,7 +43,7 @@ int say_problems(const std::vector<ConfigProblem>& problems) {
 
 // Edits work on a configuration that has problems; whatever starts something does not. Nothing but edits make
 // a file where there is none.
-int run_on_file(const Options& options) {
+int run_on_file(const CommandOptions& options) {
   switch (options.mcp.action) {
     case McpAction::add: return run_mcp_add(options);
     case McpAction::remove: return run_mcp_remove(options);
@@ -53,7 +53,7 @@ int run_on_file(const Options& options) {
 }
 
 // A file that import is to make may be missing.
-ConfigSources sources_for(const Options& options) {
+ConfigSources sources_for(const CommandOptions& options) {
   ConfigSources sources = options.sources;
   std::error_code ignored;
   if (options.mcp.action == McpAction::import && !std::filesystem::exists(config_file_of(sources), ignored)) {
@@ -78,13 +78,13 @@ std::filesystem::path mcp_state(const Config& config) {
 }
 
 std::string describe_server(const upstream::ServerSpec& spec) {
-  if (spec.transport != upstream::Transport::stdio) return plain_address(spec.endpoint);
+  if (spec.transport != upstream::ServerTransport::stdio) return plain_address(spec.endpoint);
   std::string line = shell_word(spec.command);
   for (const std::string& argument : spec.args) line += " " + shell_word(argument);
   return line;
 }
 
-int run_mcp(const Options& options) {
+int run_mcp(const CommandOptions& options) {
   const McpAction action = options.mcp.action;
   if (action == McpAction::add || action == McpAction::remove || action == McpAction::enable ||
       action == McpAction::disable)

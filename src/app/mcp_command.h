@@ -6,19 +6,19 @@
 namespace relay::app {
 
 /// The exit code: 0 done, 1 it did not work, 2 the command line or the configuration is wrong.
-int run_mcp(const Options& options);
+int run_mcp(const CommandOptions& options);
 
 // Each in its own file.
-int run_mcp_add(const Options& options);
-int run_mcp_remove(const Options& options);
-int run_mcp_switch(const Options& options, bool enabled);
-int run_mcp_list(const Options& options, const Config& config);
-int run_mcp_test(const Options& options, const Config& config);
-int run_mcp_tools(const Options& options, const Config& config);
-int run_mcp_call(const Options& options, const Config& config);
-int run_mcp_logs(const Options& options, const Config& config);
-int run_mcp_import(const Options& options, const Config& config);
-int run_mcp_secret(const Options& options, const Config& config);
+int run_mcp_add(const CommandOptions& options);
+int run_mcp_remove(const CommandOptions& options);
+int run_mcp_switch(const CommandOptions& options, bool enabled);
+int run_mcp_list(const CommandOptions& options, const Config& config);
+int run_mcp_test(const CommandOptions& options, const Config& config);
+int run_mcp_tools(const CommandOptions& options, const Config& config);
+int run_mcp_call(const CommandOptions& options, const Config& config);
+int run_mcp_logs(const CommandOptions& options, const Config& config);
+int run_mcp_import(const CommandOptions& options, const Config& config);
+int run_mcp_secret(const CommandOptions& options, const Config& config);
 
 /// Says it on stderr; 2 for a mistake of whoever typed it, otherwise 1.
 int say_error(const Error& error);

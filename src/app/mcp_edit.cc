@@ -120,7 +120,7 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
-int run_mcp_add(const Options& options) {
+int run_mcp_add(const CommandOptions& options) {
   const auto entry = make_entry(options.mcp);
   if (!entry) return say_error(entry.error());
   const std::string& name = options.mcp.names.front();
@@ -143,7 +143,7 @@ int run_mcp_add(const Options& options) {
   return 0;
 }
 
-int run_mcp_remove(const Options& options) {
+int run_mcp_remove(const CommandOptions& options) {
   const auto edit = [&](ConfigDocument& document) -> Result<void> {
     for (const std::string& name : options.mcp.names) RELAY_CHECK(document.remove_server(name));
     return {};
@@ -151,7 +151,7 @@ int run_mcp_remove(const Options& options) {
   return say_outcome(edit_config(options.sources, edit), "removed " + joined(options.mcp.names));
 }
 
-int run_mcp_switch(const Options& options, bool enabled) {
+int run_mcp_switch(const CommandOptions& options, bool enabled) {
   const auto edit = [&](ConfigDocument& document) -> Result<void> {
     for (const std::string& name : options.mcp.names)
       RELAY_CHECK(document.set_in_server(name, "enabled", enabled));

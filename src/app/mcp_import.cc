@@ -94,7 +94,8 @@ class Harvest {
 
   static void print_found(const FoundServer& one) {
     fmt::print("  {}\n    from    {}\n    {}    {}\n", one.spec.name, where(one.from),
-               one.spec.transport == upstream::Transport::stdio ? "runs" : "url ", describe_server(one.spec));
+               one.spec.transport == upstream::ServerTransport::stdio ? "runs" : "url ",
+               describe_server(one.spec));
     for (const imports::KeptSecret& secret : one.secrets)
       fmt::print("    secret  {} looks like one: kept as ${{secret:{}}}\n", secret.where, secret.name);
     for (const std::string& need : one.needs)
@@ -119,7 +120,7 @@ std::vector<Place> files_of(const Place& folder) {
     if (path.extension() != ".json" && path.extension() != ".toml") continue;
     Place one = folder;
     one.file = path;
-    one.format = path.extension() == ".toml" ? imports::Format::toml : imports::Format::json;
+    one.format = path.extension() == ".toml" ? imports::DocumentFormat::toml : imports::DocumentFormat::json;
     one.every_file = false;
     out.push_back(std::move(one));
   }
@@ -171,7 +172,7 @@ class Questions {
   bool wants(const FoundServer& one) {
     if (yes_) return true;
     if (stopped_) return false;
-    const bool is_process = one.spec.transport == upstream::Transport::stdio;
+    const bool is_process = one.spec.transport == upstream::ServerTransport::stdio;
     const std::string answer =
         ask(fmt::format("add {}? It {} {} [y/N, a for all, q to stop] ", one.spec.name,
                         is_process ? "would run:" : "is at", describe_server(one.spec)));
@@ -221,7 +222,7 @@ Result<void> keep_secrets(std::vector<FoundServer>& servers, Questions& question
   return {};
 }
 
-int add_servers(const Options& options, const std::vector<FoundServer>& servers) {
+int add_servers(const CommandOptions& options, const std::vector<FoundServer>& servers) {
   const auto outcome = edit_config(options.sources, [&](ConfigDocument& document) -> Result<void> {
     for (const FoundServer& server : servers) document.append_server(entry_of(server.spec));
     return {};
@@ -243,7 +244,7 @@ int add_servers(const Options& options, const std::vector<FoundServer>& servers)
 
 }  // namespace
 
-int run_mcp_import(const Options& options, const Config& config) {
+int run_mcp_import(const CommandOptions& options, const Config& config) {
   Harvest harvest(config, options.mcp);
   if (const auto done = read_places(harvest, options.mcp); !done) return say_error(done.error());
   fmt::print("found {} server{} in {} file{}\n", harvest.found().size(),

@@ -24,7 +24,7 @@ json::object to_json(const ServerSpec& spec) {
                    {"autostart", spec.autostart},
                    {"sandbox", spec.cage.has_value()},
                    {"description", spec.description}};
-  if (spec.transport == upstream::Transport::stdio) {
+  if (spec.transport == upstream::ServerTransport::stdio) {
     out["command"] = spec.command;
     out["args"] = json::array(spec.args.begin(), spec.args.end());
     out["cwd"] = spec.cwd;
@@ -38,7 +38,7 @@ json::object to_json(const ServerSpec& spec) {
 
 }  // namespace
 
-int run_mcp_list(const Options& options, const Config& config) {
+int run_mcp_list(const CommandOptions& options, const Config& config) {
   if (options.mcp.json) {
     json::array servers;
     for (const ServerSpec& spec : config.mcps) servers.push_back(to_json(spec));

@@ -63,7 +63,7 @@ Result<std::vector<upstream::ServerSpec>> pick_servers(const Config& config,
 
 Error final_error(const upstream::Upstream& server, Error error) {
   const upstream::Status status = server.status();
-  if (status.phase == upstream::Phase::failed && !status.reason.empty())
+  if (status.phase == upstream::ServerPhase::failed && !status.reason.empty())
     error.message = fmt::format("server {} failed: {}", server.spec().name, status.reason);
   return error;
 }

@@ -57,7 +57,7 @@ void follow(const fs::path& file, Position seen) {
 
 }  // namespace
 
-int run_mcp_logs(const Options& options, const Config& config) {
+int run_mcp_logs(const CommandOptions& options, const Config& config) {
   const std::string& name = options.mcp.names.front();
   const fs::path file = mcp_state(config) / "logs" / (name + ".log");
   const bool is_known =

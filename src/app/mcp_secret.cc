@@ -88,7 +88,7 @@ int remove_secrets(upstream::SecretStore& store, const std::vector<std::string>&
 
 }  // namespace
 
-int run_mcp_secret(const Options& options, const Config& config) {
+int run_mcp_secret(const CommandOptions& options, const Config& config) {
   upstream::SecretStore store(mcp_state(config) / "secrets.json");
   if (options.mcp.action == McpAction::secret_set) return set_secret(store, options.mcp.names.front());
   if (options.mcp.action == McpAction::secret_list) return list_secrets(store);

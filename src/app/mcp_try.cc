@@ -146,7 +146,7 @@ io::Task<int> show_tools(World& world, McpOptions options) {
 
 }  // namespace
 
-int run_mcp_test(const Options& options, const Config& config) {
+int run_mcp_test(const CommandOptions& options, const Config& config) {
   auto servers = pick_servers(config, options.mcp.names, Disabled::wanted);
   if (!servers) return say_error(servers.error());
   if (servers->empty()) {
@@ -157,7 +157,7 @@ int run_mcp_test(const Options& options, const Config& config) {
                    [as_json = options.mcp.json](World& world) { return try_all(world, as_json); });
 }
 
-int run_mcp_tools(const Options& options, const Config& config) {
+int run_mcp_tools(const CommandOptions& options, const Config& config) {
   auto servers = pick_servers(config, options.mcp.names, Disabled::refused);
   if (!servers) return say_error(servers.error());
   run_with_servers(config, *std::move(servers),

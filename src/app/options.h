@@ -1,4 +1,4 @@
-// Options: what was typed, as a value. cli.cc fills it; everything else reads it.
+// CommandOptions: what was typed, as a value. cli.cc fills it; everything else reads it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class Command : std::uint8_t {
   mcp,
 };
 
-struct Options {
+struct CommandOptions {
   Command command = Command::serve;
   ConfigSources sources;  // -c, RELAY_* and every flag that stands for a configuration key
 
@@ -64,7 +64,7 @@ struct Options {
 
 /// Either what to do, or the exit code and text of a parse that ended (--help, --version, a mistake).
 struct ParsedCommandLine {
-  Options options;
+  CommandOptions options;
   bool finished = false;
   int exit_code = 0;
 };

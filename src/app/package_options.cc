@@ -83,7 +83,7 @@ Result<capsule::PackageOptions> package_options(const Config& config) {
   return options;
 }
 
-json::object package_block(const Options& options, capsule::Language language) {
+json::object package_block(const CommandOptions& options, capsule::Language language) {
   if (language == capsule::Language::js) return npm_block(options.npm_packages);
   return {{"requirements", list_of(options.pip_requirements)}, {"wheelUrls", list_of(options.wheel_urls)}};
 }

@@ -18,6 +18,6 @@ std::filesystem::path program_directory();
 Result<capsule::PackageOptions> package_options(const Config& config);
 
 /// What --npm, --pip and --wheel ask for, as run_js and run_py take it in "npm" and "pip".
-json::object package_block(const Options& options, capsule::Language language);
+json::object package_block(const CommandOptions& options, capsule::Language language);
 
 }  // namespace relay::app

@@ -5,7 +5,7 @@
 namespace relay::app {
 namespace {
 
-using What = fetch::Refusal::What;
+using What = fetch::BlockedFetch::What;
 
 constexpr std::array kWhats = {What::url, What::redirect, What::address, What::body, What::flood};
 constexpr std::size_t kLinesOfOneRun = 100;
@@ -21,7 +21,7 @@ authority::Ending ending_of(What what) {
   return authority::Ending::denied;
 }
 
-authority::Decision decision_of(const fetch::Refusal& refusal) {
+authority::Decision decision_of(const fetch::BlockedFetch& refusal) {
   authority::Decision decision;
   decision.verdict = authority::Verdict::deny;
   decision.tier = authority::Tier::read_only;
@@ -37,7 +37,7 @@ io::Task<void> write_line(audit::Journal& journal, authority::Call call, authori
 
 }  // namespace
 
-authority::Call refused_call(const fetch::Refusal& refusal, const authority::Call& run) {
+authority::Call refused_call(const fetch::BlockedFetch& refusal, const authority::Call& run) {
   authority::Call call;
   call.caller = run.caller;
   call.toolset = run.toolset;
@@ -51,7 +51,7 @@ authority::Call refused_call(const fetch::Refusal& refusal, const authority::Cal
   return call;
 }
 
-void RefusalBook::add(const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth) {
+void RefusalBook::add(const fetch::BlockedFetch& refusal, const authority::Call& run, std::size_t nth) {
   ++counts_.at(static_cast<std::size_t>(refusal.what));
   if (nth > kLinesOfOneRun) return;
   log_.warn("fetch refused", {{"runRequestId", run.request_id},

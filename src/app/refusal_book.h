@@ -15,18 +15,18 @@ namespace relay::app {
 
 class RefusalBook {
  public:
-  RefusalBook(io::Executor loop, audit::Journal& journal, RandomSource& random, Log& log)
+  RefusalBook(io::Loop loop, audit::Journal& journal, RandomSource& random, Log& log)
       : loop_(std::move(loop)), journal_(journal), random_(random), log_(log) {}
 
   /// `nth` of this run, from 1. A run that only ever asks for what it may not have is counted to the end, but
   /// does not fill the log.
-  void add(const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth);
+  void add(const fetch::BlockedFetch& refusal, const authority::Call& run, std::size_t nth);
 
   /// relay_fetch_refusals_total, by what was refused.
   void measure(metrics::Registry& metrics) const;
 
  private:
-  io::Executor loop_;
+  io::Loop loop_;
   audit::Journal& journal_;
   RandomSource& random_;
   Log& log_;
@@ -34,6 +34,6 @@ class RefusalBook {
 };
 
 /// The audit line's call: tool "fetch", what, host and network as arguments, the run as parent. Pure.
-authority::Call refused_call(const fetch::Refusal& refusal, const authority::Call& run);
+authority::Call refused_call(const fetch::BlockedFetch& refusal, const authority::Call& run);
 
 }  // namespace relay::app

@@ -16,8 +16,8 @@ authority::Call a_run() {
 }
 
 TEST(RefusedCall, IsLinkedToTheRunAndSaysNoMoreThanAnAuditNeeds) {
-  const authority::Call call =
-      refused_call({fetch::Refusal::What::address, "inside.example", "10.1.2.0/24", "is private"}, a_run());
+  const authority::Call call = refused_call(
+      {fetch::BlockedFetch::What::address, "inside.example", "10.1.2.0/24", "is private"}, a_run());
   EXPECT_EQ(call.tool, "fetch");
   EXPECT_EQ(call.parent, "req_run");
   EXPECT_EQ(call.caller.principal, "alice");
@@ -25,7 +25,7 @@ TEST(RefusedCall, IsLinkedToTheRunAndSaysNoMoreThanAnAuditNeeds) {
 }
 
 TEST(RefusedCall, LeavesOutWhatIsNotKnown) {
-  EXPECT_EQ(json::write(refused_call({fetch::Refusal::What::flood, "", "", "too many"}, a_run()).args),
+  EXPECT_EQ(json::write(refused_call({fetch::BlockedFetch::What::flood, "", "", "too many"}, a_run()).args),
             R"({"what":"flood"})");
 }
 

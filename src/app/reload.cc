@@ -49,7 +49,7 @@ ConfigChange compare(const Config& before, const Config& after) {
   return change;
 }
 
-Reloading::Reloading(ConfigSources sources, World& world, io::Executor executor, Log& log)
+Reloading::Reloading(ConfigSources sources, World& world, io::Loop executor, Log& log)
     : sources_(std::move(sources)),
       world_(world),
       log_(log),

@@ -29,7 +29,7 @@ ConfigChange compare(const Config& before, const Config& after);
 /// outlive it.
 class Reloading {
  public:
-  Reloading(ConfigSources sources, World& world, io::Executor executor, Log& log);
+  Reloading(ConfigSources sources, World& world, io::Loop executor, Log& log);
 
  private:
   void reload(WatchCause cause);

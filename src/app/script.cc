@@ -59,7 +59,7 @@ Result<std::string> read_script(const fs::path& path) {
   return read_text(file, path.string());
 }
 
-Result<executors::Language> language_of(const Options& options) {
+Result<executors::Language> language_of(const CommandOptions& options) {
   const std::string extension = options.script.extension().string();
   const bool has_no_name = options.script == "-" || options.code;
   if (options.language == "py" || (options.language.empty() && extension == ".py"))
@@ -93,7 +93,7 @@ Result<void> attach_stdin(tools::CodeRun& run) {
 }
 
 // A capsule runs with its own arguments under its own policy, which this configuration's narrows further.
-Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& options) {
+Result<tools::CodeRun> make_capsule_run(const Config& config, const CommandOptions& options) {
   RELAY_TRY(capsule::VerifiedCapsule verified,
             capsule::load_verified_capsule(capsule_to_read(config, options.capsule)));
   tools::CodeRun run;
@@ -107,7 +107,7 @@ Result<tools::CodeRun> make_capsule_run(const Config& config, const Options& opt
   return run;
 }
 
-Result<json::object> packages_of(const Options& options, executors::Language language) {
+Result<json::object> packages_of(const CommandOptions& options, executors::Language language) {
   const bool is_js = language == executors::Language::js;
   if (is_js ? !options.pip_requirements.empty() || !options.wheel_urls.empty()
             : !options.npm_packages.empty())
@@ -118,7 +118,7 @@ Result<json::object> packages_of(const Options& options, executors::Language lan
   return package_block(options, language);
 }
 
-Result<tools::CodeRun> make_run(const Config& config, const Options& options) {
+Result<tools::CodeRun> make_run(const Config& config, const CommandOptions& options) {
   if (options.command == Command::capsule_run) return make_capsule_run(config, options);
   if (!options.code && options.script.empty())
     return fail(
@@ -200,7 +200,7 @@ io::Task<int> run_recorded(World& world, tools::CodeRun run, Confirmation confir
 
 }  // namespace
 
-int run_script(const Config& config, const Options& options, Log& log) {
+int run_script(const Config& config, const CommandOptions& options, Log& log) {
   auto run = make_run(config, options);
   if (!run) {
     fmt::print(stderr, "relay: {}\n", describe(run.error()));

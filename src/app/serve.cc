@@ -53,8 +53,8 @@ Result<std::shared_ptr<net::Authenticator>> make_authenticator(const Config& con
   return std::make_shared<auth::TokenAuthenticator>(std::move(token));
 }
 
-net::ServerOptions server_options(const Config& config) {
-  net::ServerOptions options;
+net::HttpServerOptions server_options(const Config& config) {
+  net::HttpServerOptions options;
   options.address = config.server.bind;
   options.port = config.server.port;
   options.limits.connections = config.server.max_connections;
@@ -91,10 +91,10 @@ io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServ
   RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
   log.info("stopping", {{"signal", signal}});
   server.stop();
-  RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
+  RELAY_CO_CHECK(co_await io::sleep_for(limits::kGoodbye));
   if (const auto ended = co_await world.stop(); !ended) log.warn(ended.error().message);
   RELAY_CO_CHECK(co_await http.stop(limits::kShutdownGrace));
-  RELAY_CO_CHECK(co_await io::sleep_for(limits::kFarewell));
+  RELAY_CO_CHECK(co_await io::sleep_for(limits::kGoodbye));
   log.info("stopped");
   loop.stop();
   co_return Result<void>{};

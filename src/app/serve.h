@@ -13,6 +13,6 @@ Result<void> check_exposure(const Config& config);
 /// The first two read their configuration again from `sources` when it changes.
 int run_serve(const Config& config, const ConfigSources& sources, Log& log);
 int run_stdio(const Config& config, const ConfigSources& sources, Log& log);
-int run_script(const Config& config, const Options& options, Log& log);
+int run_script(const Config& config, const CommandOptions& options, Log& log);
 
 }  // namespace relay::app

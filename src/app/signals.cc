@@ -11,7 +11,7 @@
 namespace relay::app {
 namespace {
 
-io::Task<void> exit_on_second_signal(io::Executor executor) {
+io::Task<void> exit_on_second_signal(io::Loop executor) {
   io::asio::signal_set signals(executor, SIGTERM, SIGINT);
   co_await signals.async_wait(io::asio::use_awaitable);
   ::_exit(1);
@@ -19,7 +19,7 @@ io::Task<void> exit_on_second_signal(io::Executor executor) {
 
 }  // namespace
 
-io::Task<int> wait_for_stop_signal(io::Executor executor) {
+io::Task<int> wait_for_stop_signal(io::Loop executor) {
   io::asio::signal_set signals(executor, SIGTERM, SIGINT);
   const int signal = co_await signals.async_wait(io::asio::use_awaitable);
   io::spawn(executor, exit_on_second_signal(executor), "second signal");

@@ -6,6 +6,6 @@
 namespace relay::app {
 
 /// Returns the first signal; a second one, while we are stopping, ends the process at once.
-io::Task<int> wait_for_stop_signal(io::Executor executor);
+io::Task<int> wait_for_stop_signal(io::Loop executor);
 
 }  // namespace relay::app

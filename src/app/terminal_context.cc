@@ -89,7 +89,7 @@ void say_how_to_confirm(protocol::ToolResult& result) {
     text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
 }
 
-TerminalContext::TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments,
+TerminalContext::TerminalContext(io::Loop executor, std::string_view tool, std::string_view arguments,
                                  Confirmation confirmation)
     : executor_(std::move(executor)),
       confirmation_(confirmation),

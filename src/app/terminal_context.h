@@ -20,14 +20,14 @@ void say_how_to_confirm(protocol::ToolResult& result);
 class TerminalContext final : public mcp::Context {
  public:
   /// `arguments` is the JSON text of an object.
-  TerminalContext(io::Executor executor, std::string_view tool, std::string_view arguments,
+  TerminalContext(io::Loop executor, std::string_view tool, std::string_view arguments,
                   Confirmation confirmation);
 
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
   [[nodiscard]] const protocol::Request& request() const override { return request_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestModern; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
-  [[nodiscard]] io::Executor executor() const override { return executor_; }
+  [[nodiscard]] io::Loop executor() const override { return executor_; }
   [[nodiscard]] io::CancelSource cancellation() const override { return cancel_; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override {
     return protocol::LogLevel::warning;
@@ -42,7 +42,7 @@ class TerminalContext final : public mcp::Context {
  private:
   [[nodiscard]] Result<protocol::InputResponse> answer(const protocol::InputRequest& request) const;
 
-  io::Executor executor_;
+  io::Loop executor_;
   Confirmation confirmation_;
   bool has_terminal_;
   authority::Caller caller_;

@@ -57,9 +57,9 @@ mcp::Identity make_identity() {
 audit::JournalOptions journal_options(const AuditConfig& config) {
   audit::JournalOptions options;
   options.ledger.path = config.path.string();
-  options.ledger.format = config.format == "cef"    ? audit::Format::cef
-                          : config.format == "leef" ? audit::Format::leef
-                                                    : audit::Format::jsonl;
+  options.ledger.format = config.format == "cef"    ? audit::LogFormat::cef
+                          : config.format == "leef" ? audit::LogFormat::leef
+                                                    : audit::LogFormat::jsonl;
   options.ledger.chain = config.chain ? audit::Chaining::on : audit::Chaining::off;
   options.on_failure = config.on_failure == "refuse" ? audit::OnFailure::refuse : audit::OnFailure::degrade;
   return options;
@@ -150,7 +150,7 @@ class World::Observer final : public pipeline::CallObserver {
   bool verbose_;
 };
 
-World::World(const Config& config, io::Executor loop, Log& log)
+World::World(const Config& config, io::Loop loop, Log& log)
     : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
 
 World::~World() {
@@ -175,8 +175,7 @@ void World::leave(int exit_code) {
   std::_Exit(exit_code);
 }
 
-Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Executor loop,
-                                            Log& log) {
+Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Loop loop, Log& log) {
   std::unique_ptr<World> world(new World(config, std::move(loop), log));
   world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
@@ -213,7 +212,7 @@ Result<void> World::open_state() {
 Result<void> World::open_policy() {
   std::vector<policy::Problem> problems;
   policy::Rules rules = policy::read_rules(config_.policy, "$.policy", problems);
-  policy::Engine engine = policy::Engine::make(rules, "$.policy", problems);
+  policy::PolicyEngine engine = policy::PolicyEngine::make(rules, "$.policy", problems);
   if (!problems.empty())
     return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
   RELAY_TRY(journal_, audit::Journal::start(loop_, journal_options(config_.audit), clock_));
@@ -288,7 +287,7 @@ Result<void> World::open_execution(Purpose purpose) {
   for (const MountConfig& mount : config_.mounts)
     if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
   refusals_ = std::make_unique<RefusalBook>(loop_, *journal_, random_, log_);
-  auto refused = [this](const fetch::Refusal& refusal, const authority::Call& run, std::size_t nth) {
+  auto refused = [this](const fetch::BlockedFetch& refusal, const authority::Call& run, std::size_t nth) {
     refusals_->add(refusal, run, nth);
   };
   code_ = std::shared_ptr<tools::CodeWorld>(new tools::CodeWorld{.local = *local_,

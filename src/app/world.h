@@ -40,8 +40,7 @@ enum class Purpose : std::uint8_t { serve, stdio, run };
 class World {
  public:
   /// Makes directories and keys where they are missing. Fails with a sentence for people.
-  static Result<std::unique_ptr<World>> build(const Config& config, Purpose purpose, io::Executor loop,
-                                              Log& log);
+  static Result<std::unique_ptr<World>> build(const Config& config, Purpose purpose, io::Loop loop, Log& log);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -71,7 +70,7 @@ class World {
 
  private:
   class Observer;
-  World(const Config& config, io::Executor loop, Log& log);
+  World(const Config& config, io::Loop loop, Log& log);
 
   Result<void> open_state();
   Result<void> open_policy();
@@ -87,7 +86,7 @@ class World {
   void measure();
 
   const Config config_;
-  io::Executor loop_;
+  io::Loop loop_;
   Log& log_;
   SystemClock clock_;
   SystemRandom random_;

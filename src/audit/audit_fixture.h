@@ -67,7 +67,7 @@ inline authority::Call make_call(std::string id, authority::Tier tier = authorit
 inline authority::Grant make_grant(std::string id, authority::Tier tier = authority::Tier::reversible,
                                    std::string toolset = "code") {
   std::vector<policy::Problem> problems;
-  const policy::Engine engine = policy::Engine::make({}, "policy", problems);
+  const policy::PolicyEngine engine = policy::PolicyEngine::make({}, "policy", problems);
   return std::get<authority::Grant>(engine.admit(make_call(std::move(id), tier, std::move(toolset))));
 }
 inline Record make_closing(const Clock& clock, std::string id) {

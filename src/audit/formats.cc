@@ -62,10 +62,10 @@ void append_fields(std::string& out, const Record& record, char separator, std::
 
 }  // namespace
 
-std::optional<Format> find_format(std::string_view name) {
-  if (name == "jsonl") return Format::jsonl;
-  if (name == "cef") return Format::cef;
-  if (name == "leef") return Format::leef;
+std::optional<LogFormat> find_format(std::string_view name) {
+  if (name == "jsonl") return LogFormat::jsonl;
+  if (name == "cef") return LogFormat::cef;
+  if (name == "leef") return LogFormat::leef;
   return std::nullopt;
 }
 

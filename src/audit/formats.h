@@ -11,9 +11,9 @@
 
 namespace relay::audit {
 
-enum class Format : std::uint8_t { jsonl, cef, leef };
+enum class LogFormat : std::uint8_t { jsonl, cef, leef };
 
-std::optional<Format> find_format(std::string_view name);
+std::optional<LogFormat> find_format(std::string_view name);
 
 /// Each appends one line with its newline, members sorted by key.
 void append_plain(std::string& out, const Record& record);

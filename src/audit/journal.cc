@@ -17,7 +17,7 @@ using authority::Grant;
 using authority::Recorded;
 
 struct Journal::Batch {
-  explicit Batch(const io::Executor& loop) : done(loop) {}
+  explicit Batch(const io::Loop& loop) : done(loop) {}
   std::vector<Record> records;
   io::Event done;
   Result<void> result;
@@ -44,14 +44,14 @@ Written write_to(Ledger& ledger, std::vector<Record> records, const Clock& clock
 
 // Shared with the handlers that are posted to the loop, so that a late one finds it alive.
 struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
-  Core(io::Executor executor, JournalOptions given, const Clock& clock_given)
+  Core(io::Loop executor, JournalOptions given, const Clock& clock_given)
       : loop(std::move(executor)),
         options(std::move(given)),
         clock(clock_given),
         ledger(options.ledger, clock) {}
 
   // Loop side.
-  io::Executor loop;
+  io::Loop loop;
   JournalOptions options;
   const Clock& clock;
   JournalStats stats;
@@ -150,7 +150,7 @@ void Journal::Core::run() {
   }
 }
 
-Result<std::unique_ptr<Journal>> Journal::start(const io::Executor& loop, JournalOptions options,
+Result<std::unique_ptr<Journal>> Journal::start(const io::Loop& loop, JournalOptions options,
                                                 const Clock& clock) {
   auto core = std::make_shared<Core>(loop, std::move(options), clock);
   const Result<void> alive = core->ledger.start();

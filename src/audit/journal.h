@@ -48,7 +48,7 @@ class Journal final : public authority::RecordKeeper {
  public:
   /// Starts the writer thread. With OnFailure::refuse a log that cannot be opened is an error; otherwise the
   /// journal starts degraded and tries again with each line.
-  static Result<std::unique_ptr<Journal>> start(const io::Executor& loop, JournalOptions options,
+  static Result<std::unique_ptr<Journal>> start(const io::Loop& loop, JournalOptions options,
                                                 const Clock& clock);
   /// Writes what is queued, then stops the thread.
   ~Journal() override;

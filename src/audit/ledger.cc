@@ -115,7 +115,7 @@ Result<void> Ledger::catch_up() {
   const std::optional<off_t> known = size_;
   RELAY_CHECK(learn_size());
   if (size_ == known) return {};
-  if (options_.format != Format::jsonl) return {};
+  if (options_.format != LogFormat::jsonl) return {};
   const ChainPoint own = point_;
   RELAY_CHECK(size_ == 0 ? resume_from_rotated() : resume());
   if (own.seq > point_.seq) point_ = own;  // nobody went on, or the file was emptied in its place
@@ -204,7 +204,7 @@ Result<void> Ledger::resume_from_rotated() {
 }
 
 Result<void> Ledger::self_test() const {
-  if (options_.format != Format::jsonl || options_.chain == Chaining::off) return {};
+  if (options_.format != LogFormat::jsonl || options_.chain == Chaining::off) return {};
   RELAY_TRY(FileTail tail, read_tail(file_.get(), 1, limits::kAuditLineBytes));
   const auto line =
       tail.lines.empty() ? Result<ParsedLine>(fail(invalid("empty"))) : parse_line(tail.lines.back());
@@ -271,10 +271,10 @@ std::string Ledger::render(std::size_t records, ChainPoint& point) const {
 
 void Ledger::append_line(std::string& out, const Record& record, ChainPoint& point) const {
   switch (options_.format) {
-    case Format::jsonl:
+    case LogFormat::jsonl:
       return options_.chain == Chaining::on ? append_chained(out, record, point) : append_plain(out, record);
-    case Format::cef: return append_cef(out, record);
-    case Format::leef: return append_leef(out, record);
+    case LogFormat::cef: return append_cef(out, record);
+    case LogFormat::leef: return append_leef(out, record);
   }
 }
 

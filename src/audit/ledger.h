@@ -30,7 +30,7 @@ enum class Chaining : std::uint8_t { on, off };
 
 struct LedgerOptions {
   std::string path;
-  Format format = Format::jsonl;
+  LogFormat format = LogFormat::jsonl;
   Chaining chain = Chaining::on;  // for jsonl only
 };
 

@@ -284,8 +284,8 @@ TEST(Ledger, ANonRegularOrMissingPlaceIsAnError) {
 TEST(Ledger, WritesCefAndLeefWithoutLettingValuesForgeFields) {
   TempFolder folder;
   FakeClock clock;
-  for (const Format format : {Format::cef, Format::leef}) {
-    const std::string path = folder.file(format == Format::cef ? "cef" : "leef");
+  for (const LogFormat format : {LogFormat::cef, LogFormat::leef}) {
+    const std::string path = folder.file(format == LogFormat::cef ? "cef" : "leef");
     Ledger ledger({path, format, Chaining::off}, clock);
     ASSERT_TRUE(ledger.start());
     authority::Call call = make_call("req_1");
@@ -297,7 +297,7 @@ TEST(Ledger, WritesCefAndLeefWithoutLettingValuesForgeFields) {
     ASSERT_TRUE(ledger.append(std::move(records)));
     const auto lines = lines_of(path);
     ASSERT_EQ(lines.size(), 2U);
-    const bool cef = format == Format::cef;
+    const bool cef = format == LogFormat::cef;
     EXPECT_TRUE(lines[1].starts_with(cef ? "CEF:0|relay|relay|1.0|audit|tool-call|5|args="
                                          : "LEEF:2.0|relay|relay|1.0|audit|x09|args="))
         << lines[1];

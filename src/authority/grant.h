@@ -1,5 +1,5 @@
-// Grant: the permission to carry out one call. Only policy::Engine makes one, and it owns the very Call that
-// was judged: what was admitted is what runs, there is no second copy that could have changed meanwhile.
+// Grant: the permission to carry out one call. Only policy::PolicyEngine makes one, and it owns the very Call
+// that was judged: what was admitted is what runs, there is no second copy that could have changed meanwhile.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class [[nodiscard]] Grant {
   [[nodiscard]] Sha256 digest() const { return digest_of(call()); }
 
  private:
-  friend class policy::Engine;
+  friend class policy::PolicyEngine;
   struct Judged {
     Call call;
     Decision decision;

@@ -30,7 +30,7 @@ inline constexpr auto kIdleTimeout = 75s;  // a bit above what common clients ke
 inline constexpr auto kWriteTimeout = 60s;
 inline constexpr auto kSseKeepAlive = 15s;
 inline constexpr auto kShutdownGrace = 30s;
-inline constexpr auto kFarewell =
+inline constexpr auto kGoodbye =
     std::chrono::milliseconds(100);  // for streams to say their last word, and calls to unwind
 
 // HTTP client.
@@ -210,8 +210,8 @@ inline constexpr auto kUpstreamVerdict =
     7 * 24h;  // "speaks a legacy revision" is asked again after this: servers are updated
 inline constexpr int kUpstreamTimeouts =
     3;  // calls in a row that nobody answered: then the server is asked if it lives
-inline constexpr auto kUpstreamPing = 10s;      // and has so long to say yes
-inline constexpr auto kUpstreamLastWords = 1s;  // between a closed connection and the exit status behind it
+inline constexpr auto kUpstreamPing = 10s;       // and has so long to say yes
+inline constexpr auto kUpstreamExitReport = 1s;  // between a closed connection and the exit status behind it
 inline constexpr std::size_t kToolNameBytes = 64;  // what model APIs take
 inline constexpr std::size_t kSecretBytes = 64 * kKiB;
 inline constexpr std::size_t kSecrets = 1'000;

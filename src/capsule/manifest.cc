@@ -22,7 +22,7 @@ json::string text_value(std::string_view text) {
   return json::string(text.data(), text.size());
 }
 
-json::object entry_value(const Entry& entry) {
+json::object entry_value(const EntryPoint& entry) {
   json::array argv;
   for (const std::string& argument : entry.argv) argv.emplace_back(text_value(argument));
   json::object env;
@@ -77,10 +77,10 @@ Result<std::map<std::string, std::string>> take_env(const json::object& object) 
   return env;
 }
 
-Result<Entry> take_entry(const json::object& root) {
+Result<EntryPoint> take_entry(const json::object& root) {
   const json::object* object = json::find_object(root, "entry");
   if (!object) return fail(bad("'entry' must be an object"));
-  Entry entry;
+  EntryPoint entry;
   RELAY_TRY(entry.path, take_string(*object, "path"));
   RELAY_TRY(entry.argv, take_argv(*object));
   RELAY_TRY(entry.env, take_env(*object));
@@ -148,7 +148,7 @@ bool is_clean_text(std::string_view text) {
   return text.find('\0') == std::string_view::npos && is_valid_utf8(text);
 }
 
-Result<void> check_entry(const Entry& entry) {
+Result<void> check_entry(const EntryPoint& entry) {
   if (!is_guest_path(entry.path) || entry.path == "/")
     return fail(bad("'entry.path' must be an absolute path"));
   if (!is_guest_path(entry.cwd)) return fail(bad("'entry.cwd' must be an absolute path without '..'"));

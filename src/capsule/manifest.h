@@ -20,13 +20,13 @@ namespace relay::capsule {
 enum class Language : std::uint8_t { js, py };
 std::string_view name_of(Language language);
 
-struct Entry {
+struct EntryPoint {
   std::string path;               // absolute in the guest's tree: "/app/main.js"
   std::vector<std::string> argv;  // without the program's own name
   std::map<std::string, std::string> env;
   std::string cwd = "/";
 
-  bool operator==(const Entry&) const = default;
+  bool operator==(const EntryPoint&) const = default;
 };
 
 /// raw: the layer is one file, mounted at `mount`. zip: an archive whose names are paths from "/".
@@ -46,7 +46,7 @@ struct Layer {
 struct Manifest {
   Language language = Language::js;
   std::string runtime_id;  // "quickjs-wasi@3.6.2"
-  Entry entry;
+  EntryPoint entry;
   std::vector<Layer> layers;  // the code first, then at most one layer of dependencies
   json::object policy;        // network, filesystem, limits: already the intersection of server and client
 

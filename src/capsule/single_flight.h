@@ -31,7 +31,7 @@ class SingleFlight {
 
  private:
   struct Flight {
-    explicit Flight(const io::Executor& executor) : landed(executor) {}
+    explicit Flight(const io::Loop& executor) : landed(executor) {}
     io::Event landed;
     std::optional<Result<T>> result;
   };

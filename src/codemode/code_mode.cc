@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codemode/handbook_files.h"
+#include "codemode/catalog_files.h"
 #include "io/spawn.h"
 #include "upstream/state_file.h"
 
@@ -13,7 +13,7 @@ constexpr auto kWritePause = std::chrono::seconds(1);  // changes come in groups
 
 // Files that people look at; a disk that refuses them costs nothing else.
 void write_declarations(const std::filesystem::path& state,
-                        const std::vector<std::shared_ptr<const Handbook>>& books, LearnedTypes& learned) {
+                        const std::vector<std::shared_ptr<const ToolCatalog>>& books, LearnedTypes& learned) {
   for (const auto& book : books)
     static_cast<void>(upstream::replace_file(state / (directory_of(book->server, book->alias) + ".d.ts"),
                                              typescript_index(*book, learned)));
@@ -22,7 +22,7 @@ void write_declarations(const std::filesystem::path& state,
 
 }  // namespace
 
-CodeMode::CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+CodeMode::CodeMode(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
                    io::ThreadPool& pool, RandomSource& random, CodeModeOptions options)
     : executor_(executor),
       fleet_(fleet),
@@ -71,7 +71,7 @@ io::Task<void> CodeMode::write_files() {
   while (!unwritten_.empty()) {
     RELAY_CO_CHECK(co_await io::sleep_for(kWritePause));
     const std::set<std::string> names = std::exchange(unwritten_, {});
-    std::vector<std::shared_ptr<const Handbook>> books;
+    std::vector<std::shared_ptr<const ToolCatalog>> books;
     for (const CodeServer& server : books_.servers())
       if (names.contains(server.name()))
         if (auto book = books_.find_known(server)) books.push_back(std::move(book));

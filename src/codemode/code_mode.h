@@ -27,8 +27,8 @@ struct CodeModeOptions {
 class CodeMode final : public upstream::FleetObserver {
  public:
   /// All must outlive it.
-  CodeMode(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
-           io::ThreadPool& pool, RandomSource& random, CodeModeOptions options);
+  CodeMode(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, io::ThreadPool& pool,
+           RandomSource& random, CodeModeOptions options);
   ~CodeMode() override;
   CodeMode(const CodeMode&) = delete;
   CodeMode& operator=(const CodeMode&) = delete;
@@ -41,7 +41,7 @@ class CodeMode final : public upstream::FleetObserver {
   [[nodiscard]] std::shared_ptr<vfs::SyntheticDir> files() const { return files_; }
   [[nodiscard]] RunTokens& tokens() { return tokens_; }
   [[nodiscard]] RpcEndpoint& endpoint() { return endpoint_; }
-  [[nodiscard]] Handbooks& books() { return books_; }
+  [[nodiscard]] ToolCatalogs& books() { return books_; }
 
   /// Writes what was learned and is not on disk yet. Blocks; for the end of the program.
   void save();
@@ -57,12 +57,12 @@ class CodeMode final : public upstream::FleetObserver {
   void write_soon(const std::string& server);
   io::Task<void> write_files();
 
-  io::Executor executor_;
+  io::Loop executor_;
   upstream::Fleet& fleet_;
   io::ThreadPool& pool_;
   CodeModeOptions options_;
   std::shared_ptr<LearnedTypes> learned_;
-  Handbooks books_;
+  ToolCatalogs books_;
   std::shared_ptr<const RunWorld> world_;
   std::shared_ptr<vfs::SyntheticDir> files_;
   RunTokens tokens_;

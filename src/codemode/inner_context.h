@@ -24,7 +24,7 @@ class InnerContext final : public mcp::Context {
   [[nodiscard]] const protocol::Request& request() const override { return request_; }
   [[nodiscard]] protocol::Revision revision() const override { return outer_.revision(); }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return outer_.client(); }
-  [[nodiscard]] io::Executor executor() const override { return outer_.executor(); }
+  [[nodiscard]] io::Loop executor() const override { return outer_.executor(); }
   [[nodiscard]] io::CancelSource cancellation() const override { return cancel_; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return outer_.log_level(); }
   void progress(double, std::optional<double>, std::string_view) override {}
@@ -49,14 +49,14 @@ class InnerContext final : public mcp::Context {
 
 class BareContext final : public mcp::Context, public std::enable_shared_from_this<BareContext> {
  public:
-  BareContext(authority::Caller caller, io::Executor executor)
+  BareContext(authority::Caller caller, io::Loop executor)
       : caller_(std::move(caller)), executor_(std::move(executor)) {}
 
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
   [[nodiscard]] const protocol::Request& request() const override { return request_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestLegacy; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
-  [[nodiscard]] io::Executor executor() const override { return executor_; }
+  [[nodiscard]] io::Loop executor() const override { return executor_; }
   [[nodiscard]] io::CancelSource cancellation() const override { return cancel_; }
   [[nodiscard]] std::shared_ptr<void> hold() override { return weak_from_this().lock(); }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return {}; }
@@ -69,7 +69,7 @@ class BareContext final : public mcp::Context, public std::enable_shared_from_th
 
  private:
   authority::Caller caller_;
-  io::Executor executor_;
+  io::Loop executor_;
   protocol::Request request_;
   protocol::ClientCapabilities client_;
   io::CancelSource cancel_;

@@ -21,7 +21,7 @@ constexpr auto kSlack = std::chrono::seconds(2);  // beyond the loop's own limit
 
 // Runs a task on the loop and waits for it here, on a thread of the pool.
 template <class T>
-Result<T> wait_for(const io::Executor& executor, io::Task<T> task) {
+Result<T> wait_for(const io::Loop& executor, io::Task<T> task) {
   std::future<Result<T>> answer = io::asio::co_spawn(executor, std::move(task), io::asio::use_future);
   if (answer.wait_for(limits::kDocsWait + kSlack) != std::future_status::ready)
     return fail(timed_out("the servers did not answer in time"));

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "codemode/handbook_files.h"
-#include "codemode/handbooks.h"
+#include "codemode/catalog_files.h"
+#include "codemode/tool_catalogs.h"
 #include "vfs/synthetic.h"
 
 namespace relay::codemode {
@@ -26,8 +26,8 @@ namespace relay::codemode {
 class HandbookSource {
  public:
   struct Known {
-    std::shared_ptr<const Handbook> book;  // null: the server did not say what it offers
-    std::string state;                     // why not
+    std::shared_ptr<const ToolCatalog> book;  // null: the server did not say what it offers
+    std::string state;                        // why not
   };
   virtual ~HandbookSource() = default;
   virtual std::vector<ServerLine> servers() = 0;
@@ -37,14 +37,14 @@ class HandbookSource {
 /// Asks the loop. `books` must outlive it, and the loop must run or have ended for good.
 class LoopHandbooks final : public HandbookSource, public std::enable_shared_from_this<LoopHandbooks> {
  public:
-  LoopHandbooks(io::Executor executor, Handbooks& books) : executor_(std::move(executor)), books_(books) {}
+  LoopHandbooks(io::Loop executor, ToolCatalogs& books) : executor_(std::move(executor)), books_(books) {}
   std::vector<ServerLine> servers() override;
   Known find(const std::string& server) override;
 
  private:
   io::Task<Known> ask(std::string server, bool may_wait);
-  io::Executor executor_;
-  Handbooks& books_;
+  io::Loop executor_;
+  ToolCatalogs& books_;
   std::atomic<bool> waiting_ = false;
 };
 

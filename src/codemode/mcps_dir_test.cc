@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "codemode/handbook.h"
+#include "codemode/tool_catalog.h"
 #include "vfs/tree.h"
 
 namespace relay::codemode {
@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::shared_ptr<const Handbook> make_book(const std::vector<std::pair<std::string, std::string>>& tools) {
+std::shared_ptr<const ToolCatalog> make_book(const std::vector<std::pair<std::string, std::string>>& tools) {
   upstream::ServerSpec spec;
   spec.name = "github";
   spec.description = "Issues and code";
@@ -42,7 +42,7 @@ class FixedSource final : public HandbookSource {
     if (server == "github") return {book, {}};
     return {nullptr, "failed: exited with 1"};
   }
-  std::shared_ptr<const Handbook> book =
+  std::shared_ptr<const ToolCatalog> book =
       make_book({{"list-issues", "Lists issues. And more."}, {"index", "A tool with a taken name"}});
 };
 

@@ -31,12 +31,12 @@ bool is_parameter_name(std::string_view name) {
 
 bool all_parameter_names(const Shape& shape) {
   return std::ranges::all_of(shape.members,
-                             [](const Member& member) { return is_parameter_name(member.name); });
+                             [](const ShapeMember& member) { return is_parameter_name(member.name); });
 }
 
 std::string member_docs(const Shape& input) {
   std::string out;
-  for (const Member& member : input.members) {
+  for (const ShapeMember& member : input.members) {
     if (member.description.empty()) continue;
     std::string text = printable(member.description, kMemberTextBytes);
     std::ranges::replace(text, '\n', ' ');
@@ -99,7 +99,7 @@ std::string PythonStub::declare(const Shape& shape, const std::string& wanted) {
   const bool plain = all_parameter_names(shape);
   std::string text = plain ? fmt::format("class {}(TypedDict):\n", name)
                            : fmt::format("{0} = TypedDict(\"{0}\", {{\n", name);
-  for (const Member& member : shape.members) {
+  for (const ShapeMember& member : shape.members) {
     std::string member_type = type(member.shape, name + class_name(member.name));
     if (!member.required) member_type = "NotRequired[" + member_type + "]";
     text += plain ? fmt::format("    {}: {}\n", member.name, member_type)
@@ -116,7 +116,7 @@ std::string PythonStub::parameters(const Shape& input, const std::string& name) 
   if (!all_parameter_names(input)) return "arguments: " + declare(input, name + "Arguments") + ", /";
   std::string out = "*";
   for (const bool required : {true, false})
-    for (const Member& member : input.members)
+    for (const ShapeMember& member : input.members)
       if (member.required == required)
         out += fmt::format(", {}: {}{}", member.name, type(member.shape, name + class_name(member.name)),
                            required ? "" : " = ...");

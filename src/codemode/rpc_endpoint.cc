@@ -48,7 +48,7 @@ std::shared_ptr<RunServers> RpcEndpoint::run_of(const net::HttpRequest& request)
   return tokens_.find(request.headers.find("X-Relay-Run-Token").value_or(""));
 }
 
-io::Task<void> RpcEndpoint::answer(net::Exchange& exchange, std::shared_ptr<RunServers> servers,
+io::Task<void> RpcEndpoint::answer(net::HttpExchange& exchange, std::shared_ptr<RunServers> servers,
                                    std::string op, std::string args_text) {
   RELAY_CO_TRY(json::object args, json::parse_object(args_text));
   auto result = co_await servers->perform(std::move(op), std::move(args), std::move(args_text));
@@ -57,7 +57,7 @@ io::Task<void> RpcEndpoint::answer(net::Exchange& exchange, std::shared_ptr<RunS
   co_return co_await exchange.respond(std::move(response));
 }
 
-io::Task<void> RpcEndpoint::serve(net::Exchange& exchange) {
+io::Task<void> RpcEndpoint::serve(net::HttpExchange& exchange) {
   std::shared_ptr<RunServers> servers = run_of(exchange.request());
   if (!servers) co_return co_await exchange.respond(no_token());
   RELAY_CO_TRY(const std::string body, co_await exchange.read_body());
@@ -65,7 +65,7 @@ io::Task<void> RpcEndpoint::serve(net::Exchange& exchange) {
   co_return co_await answer(exchange, std::move(servers), std::move(call.op), std::move(call.args));
 }
 
-io::Task<void> RpcEndpoint::list_tools(net::Exchange& exchange, std::string server) {
+io::Task<void> RpcEndpoint::list_tools(net::HttpExchange& exchange, std::string server) {
   std::shared_ptr<RunServers> servers = run_of(exchange.request());
   if (!servers) co_return co_await exchange.respond(no_token());
   std::string args = json::write(json::object{{"server", server}});
@@ -74,11 +74,11 @@ io::Task<void> RpcEndpoint::list_tools(net::Exchange& exchange, std::string serv
 
 void RpcEndpoint::add_to(net::Router& router) {
   router.add(
-      "POST", "/mcps-rpc", [this](net::Exchange& exchange, const net::Routed&) { return serve(exchange); },
-      net::Access::open);
+      "POST", "/mcps-rpc",
+      [this](net::HttpExchange& exchange, const net::Routed&) { return serve(exchange); }, net::Access::open);
   router.add(
       "GET", "/mcps/:name/tools",
-      [this](net::Exchange& exchange, const net::Routed& routed) {
+      [this](net::HttpExchange& exchange, const net::Routed& routed) {
         return list_tools(exchange, std::string(routed.param("name")));
       },
       net::Access::open);

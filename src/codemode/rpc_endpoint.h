@@ -18,9 +18,9 @@ class RpcEndpoint {
   void add_to(net::Router& router);
 
  private:
-  io::Task<void> serve(net::Exchange& exchange);
-  io::Task<void> list_tools(net::Exchange& exchange, std::string server);
-  io::Task<void> answer(net::Exchange& exchange, std::shared_ptr<RunServers> servers, std::string op,
+  io::Task<void> serve(net::HttpExchange& exchange);
+  io::Task<void> list_tools(net::HttpExchange& exchange, std::string server);
+  io::Task<void> answer(net::HttpExchange& exchange, std::shared_ptr<RunServers> servers, std::string op,
                         std::string args_text);
   [[nodiscard]] std::shared_ptr<RunServers> run_of(const net::HttpRequest& request) const;
 

@@ -68,7 +68,7 @@ std::string result_text(const ToolResult& result, protocol::Revision revision) {
   return out + "}";
 }
 
-Error unknown_tool(const Handbook& book, std::string_view tool) {
+Error unknown_tool(const ToolCatalog& book, std::string_view tool) {
   const std::vector<std::string> near = nearest(tool, book.tool_names());
   std::string hint = near.empty()
                          ? fmt::format("it has {} tools; search or describe shows them", book.tools.size())
@@ -150,7 +150,7 @@ io::Task<void> RunServers::take_slot() {
 }
 
 // The last offer is good enough for a tool that is in it; a tool that is not may be new.
-io::Task<std::shared_ptr<const Handbook>> RunServers::book_with(CodeServer server, std::string_view tool) {
+io::Task<std::shared_ptr<const ToolCatalog>> RunServers::book_with(CodeServer server, std::string_view tool) {
   auto known = world_->books.find_known(server);
   if (known && known->find(tool)) co_return known;
   co_return co_await world_->books.ask(std::move(server));
@@ -169,7 +169,7 @@ io::Task<std::string> RunServers::call(json::object args, std::string args_text)
   co_return co_await call_entry(std::move(server), book, *tool, std::move(arguments));
 }
 
-io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const Handbook> book,
+io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const ToolCatalog> book,
                                              const ToolDoc& tool, std::string arguments) {
   const auto entry = world_->books.find_entry(server, tool);
   if (!entry) co_return fail(unknown_tool(*book, tool.name));
@@ -190,7 +190,7 @@ io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<
   co_return result_text(result, inner.revision());
 }
 
-void RunServers::learn(const Handbook& book, const ToolDoc& tool, const ToolResult& result) {
+void RunServers::learn(const ToolCatalog& book, const ToolDoc& tool, const ToolResult& result) {
   if (!tool.output_schema.empty() || result.is_error || !result.raw ||
       result.raw->text().size() > limits::kLearnedSampleBytes)
     return;

@@ -21,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include "codemode/handbooks.h"
 #include "codemode/learned_types.h"
+#include "codemode/tool_catalogs.h"
 #include "io/event.h"
 #include "mcp/context.h"
 #include "pipeline/guarded_backend.h"
@@ -34,7 +34,7 @@ using OnLearned = std::function<void(const std::string& server)>;
 
 /// What runs share.
 struct RunWorld {
-  Handbooks& books;
+  ToolCatalogs& books;
   pipeline::GuardedBackend& backend;
   LearnedTypes& learned;
   OnLearned on_learned;
@@ -63,11 +63,11 @@ class RunServers {
 
  private:
   RunServers(std::shared_ptr<const RunWorld> world, mcp::Context& context, std::string run,
-             const io::Executor& executor)
+             const io::Loop& executor)
       : world_(std::move(world)), context_(&context), run_(std::move(run)), freed_(executor) {}
 
   io::Task<std::string> call(json::object args, std::string args_text);
-  io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const Handbook> book,
+  io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const ToolCatalog> book,
                                    const ToolDoc& tool, std::string arguments);
   io::Task<std::string> tools(json::object args);
   io::Task<std::string> describe(json::object args);
@@ -79,9 +79,9 @@ class RunServers {
   /// Any that code may know of: discovery is not limited to what a run has loaded.
   [[nodiscard]] Result<CodeServer> find_any(std::string_view name) const;
   [[nodiscard]] bool is_loaded(std::string_view name) const;
-  io::Task<std::shared_ptr<const Handbook>> book_with(CodeServer server, std::string_view tool);
+  io::Task<std::shared_ptr<const ToolCatalog>> book_with(CodeServer server, std::string_view tool);
   io::Task<void> take_slot();
-  void learn(const Handbook& book, const ToolDoc& tool, const protocol::ToolResult& result);
+  void learn(const ToolCatalog& book, const ToolDoc& tool, const protocol::ToolResult& result);
 
   std::shared_ptr<const RunWorld> world_;
   mcp::Context* context_;  // null once the run is over

@@ -16,9 +16,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using upstream::Answer;
-using upstream::Exchange;
 using upstream::Outgoing;
+using upstream::PeerAnswer;
+using upstream::RequestScope;
 
 protocol::Tool make_tool(std::string name, std::string description,
                          std::string input = R"({"type":"object"})") {
@@ -158,7 +158,7 @@ TEST_F(RunServersTest, NobodyIsAskedWhereNobodyIs) {
 // A run whose user says yes to everything, and sees the logs.
 class WillingContext final : public mcp::Context {
  public:
-  explicit WillingContext(io::Executor executor) : executor_(std::move(executor)) {
+  explicit WillingContext(io::Loop executor) : executor_(std::move(executor)) {
     caller_.principal = "alice";
     client_.elicitation_form = true;
   }
@@ -166,7 +166,7 @@ class WillingContext final : public mcp::Context {
   [[nodiscard]] const protocol::Request& request() const override { return request_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestLegacy; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
-  [[nodiscard]] io::Executor executor() const override { return executor_; }
+  [[nodiscard]] io::Loop executor() const override { return executor_; }
   [[nodiscard]] io::CancelSource cancellation() const override { return {}; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override {
     return protocol::LogLevel::debug;
@@ -192,7 +192,7 @@ class WillingContext final : public mcp::Context {
 
  private:
   authority::Caller caller_;
-  io::Executor executor_;
+  io::Loop executor_;
   protocol::Request request_;
   protocol::ClientCapabilities client_;
 };
@@ -417,9 +417,9 @@ TEST_F(RunServersTest, TheNumberOfTokensIsBounded) {
 }
 
 // One request over HTTP, without a socket.
-class SpokenExchange final : public net::Exchange {
+class SpokenExchange final : public net::HttpExchange {
  public:
-  SpokenExchange(const io::Executor& executor, std::string method, std::string path, net::Headers headers,
+  SpokenExchange(const io::Loop& executor, std::string method, std::string path, net::Headers headers,
                  std::string body)
       : gone_(executor), body_(std::move(body)) {
     request_.method = std::move(method);

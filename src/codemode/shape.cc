@@ -175,8 +175,8 @@ class Reader {
   static Shape merged(std::vector<Shape> objects) {
     Shape whole = std::move(objects.front());
     for (std::size_t i = 1; i < objects.size(); ++i) {
-      for (Member& member : objects[i].members) {
-        const auto known = std::ranges::find(whole.members, member.name, &Member::name);
+      for (ShapeMember& member : objects[i].members) {
+        const auto known = std::ranges::find(whole.members, member.name, &ShapeMember::name);
         if (known == whole.members.end())
           whole.members.push_back(std::move(member));
         else

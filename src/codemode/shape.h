@@ -13,7 +13,7 @@
 
 namespace relay::codemode {
 
-struct Member;
+struct ShapeMember;
 
 struct Shape {
   enum class Kind : std::uint8_t {
@@ -34,12 +34,12 @@ struct Shape {
   Kind kind = Kind::any;
   json::value literal = nullptr;
   std::vector<Shape> parts;
-  std::vector<Member> members;
+  std::vector<ShapeMember> members;
 
   [[nodiscard]] bool is_object() const { return kind == Kind::object; }
 };
 
-struct Member {
+struct ShapeMember {
   std::string name;
   Shape shape;
   bool required = false;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codemode/handbook_files.h"
+#include "codemode/catalog_files.h"
 #include "codemode/stub_text.h"
 #include "protocol/json_writer.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSummaryBytes = 300;
 
-void write_schemas(protocol::ObjectWriter& writer, const Handbook& book, const ToolDoc& tool,
+void write_schemas(protocol::ObjectWriter& writer, const ToolCatalog& book, const ToolDoc& tool,
                    const LearnedTypes& learned) {
   writer.raw("inputSchema", tool.input_schema);
   const OutputDoc output = output_of(book, tool, learned);
@@ -20,7 +20,7 @@ void write_schemas(protocol::ObjectWriter& writer, const Handbook& book, const T
   if (output.learned_from > 0) writer.raw("learnedFrom", fmt::format("{}", output.learned_from));
 }
 
-std::string write_listed(const Handbook& book, const ToolDoc& tool, ToolDetail detail,
+std::string write_listed(const ToolCatalog& book, const ToolDoc& tool, ToolDetail detail,
                          const LearnedTypes& learned) {
   std::string out;
   protocol::ObjectWriter writer(out);
@@ -34,7 +34,7 @@ std::string write_listed(const Handbook& book, const ToolDoc& tool, ToolDetail d
   return out;
 }
 
-void name_tool(protocol::ObjectWriter& writer, const Handbook& book, const ToolDoc& tool) {
+void name_tool(protocol::ObjectWriter& writer, const ToolCatalog& book, const ToolDoc& tool) {
   writer.text("server", book.server);
   writer.text("serverAlias", book.alias);
   writer.text("tool", tool.name);
@@ -42,7 +42,7 @@ void name_tool(protocol::ObjectWriter& writer, const Handbook& book, const ToolD
   writer.text("call", fmt::format("mcp.{}.{}", book.alias, tool.alias));
 }
 
-std::string write_hit(const Handbook& book, const ToolDoc& tool, ToolDetail detail,
+std::string write_hit(const ToolCatalog& book, const ToolDoc& tool, ToolDetail detail,
                       const LearnedTypes& learned) {
   std::string out;
   protocol::ObjectWriter writer(out);
@@ -61,13 +61,13 @@ void append_item(std::string& list, std::string_view item) {
 
 }  // namespace
 
-std::string write_tools(const Handbook& book, ToolDetail detail, const LearnedTypes& learned) {
+std::string write_tools(const ToolCatalog& book, ToolDetail detail, const LearnedTypes& learned) {
   std::string list = "[";
   for (const ToolDoc& tool : book.tools) append_item(list, write_listed(book, tool, detail, learned));
   return "{\"tools\":" + list + "]}";
 }
 
-std::string write_server(const Handbook& book, const LearnedTypes& learned) {
+std::string write_server(const ToolCatalog& book, const LearnedTypes& learned) {
   std::string list = "[";
   for (const ToolDoc& tool : book.tools)
     append_item(list, write_listed(book, tool, ToolDetail::summary, learned));
@@ -82,7 +82,7 @@ std::string write_server(const Handbook& book, const LearnedTypes& learned) {
   return out;
 }
 
-std::string write_tool(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+std::string write_tool(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned) {
   std::string out;
   protocol::ObjectWriter writer(out);
   name_tool(writer, book, tool);
@@ -94,7 +94,7 @@ std::string write_tool(const Handbook& book, const ToolDoc& tool, const LearnedT
   return out;
 }
 
-std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books, std::string_view query,
+std::string write_hits(const std::vector<std::shared_ptr<const ToolCatalog>>& books, std::string_view query,
                        std::size_t limit, ToolDetail detail, const std::vector<std::string>& missing,
                        const LearnedTypes& learned) {
   Ranking ranking;

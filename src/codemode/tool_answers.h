@@ -8,20 +8,20 @@
 #include <string_view>
 #include <vector>
 
-#include "codemode/handbook.h"
+#include "codemode/tool_catalog.h"
 
 namespace relay::codemode {
 
 enum class ToolDetail : std::uint8_t { names, summary, full };
 
 /// {"tools":[...]}
-std::string write_tools(const Handbook& book, ToolDetail detail, const LearnedTypes& learned);
+std::string write_tools(const ToolCatalog& book, ToolDetail detail, const LearnedTypes& learned);
 /// A server, with a line about each tool.
-std::string write_server(const Handbook& book, const LearnedTypes& learned);
+std::string write_server(const ToolCatalog& book, const LearnedTypes& learned);
 /// A tool, with its schemas and its declarations in both languages.
-std::string write_tool(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned);
+std::string write_tool(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned);
 /// {"results":[...]}: the tools that fit the words best. `missing` names servers that did not answer in time.
-std::string write_hits(const std::vector<std::shared_ptr<const Handbook>>& books, std::string_view query,
+std::string write_hits(const std::vector<std::shared_ptr<const ToolCatalog>>& books, std::string_view query,
                        std::size_t limit, ToolDetail detail, const std::vector<std::string>& missing,
                        const LearnedTypes& learned);
 

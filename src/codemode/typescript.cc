@@ -32,7 +32,7 @@ std::string array_type(const Shape& items, std::string_view indent) {
   return wrap ? "(" + inner + ")[]" : inner + "[]";
 }
 
-std::string member_line(const Member& member, std::string_view indent) {
+std::string member_line(const ShapeMember& member, std::string_view indent) {
   return fmt::format("{}{}{}{}: {};\n", jsdoc(member.description, indent), indent,
                      typescript_member(member.name), member.required ? "" : "?",
                      typescript_type(member.shape, indent));
@@ -43,7 +43,7 @@ std::string object_type(const Shape& shape, std::string_view indent) {
     return shape.parts.empty() ? "Record<string, unknown>"
                                : "Record<string, " + typescript_type(shape.parts[0], indent) + ">";
   std::string out = "{\n";
-  for (const Member& member : shape.members) out += member_line(member, deeper(indent));
+  for (const ShapeMember& member : shape.members) out += member_line(member, deeper(indent));
   if (!shape.parts.empty())
     out += deeper(indent) + "[key: string]: unknown;\n";  // the other members' own type must fit theirs
   return out.append(indent).append("}");
@@ -78,7 +78,7 @@ std::string typescript_type(const Shape& shape, std::string_view indent) {
 
 std::string typescript_method(std::string_view name, std::string_view description, const Shape& input,
                               const Shape* output, std::string_view indent) {
-  const bool optional = std::ranges::none_of(input.members, &Member::required);
+  const bool optional = std::ranges::none_of(input.members, &ShapeMember::required);
   std::string out = jsdoc(description, indent);
   out.append(indent).append(typescript_member(name));
   if (input.is_object() && input.members.empty() && input.parts.empty())

@@ -20,7 +20,7 @@ struct ControlMessage {
 class ControlChannel {
  public:
   /// Takes a connected SOCK_SEQPACKET socket.
-  ControlChannel(const io::Executor& executor, Fd socket) : socket_(executor, socket.release()) {}
+  ControlChannel(const io::Loop& executor, Fd socket) : socket_(executor, socket.release()) {}
 
   /// Small, and the zygote always reads: a full socket means that it hangs, which is an error.
   Result<void> send(const json::object& content, const Fd& fd);

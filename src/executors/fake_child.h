@@ -23,7 +23,7 @@ namespace relay::executors {
 
 class FakeChild {
  public:
-  explicit FakeChild(const io::Executor& executor) {
+  explicit FakeChild(const io::Loop& executor) {
     FdPair ends = *open_socket_pair(SOCK_STREAM);
     (void)set_nonblocking(ends.first);
     other = std::move(ends.second);

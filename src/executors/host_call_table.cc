@@ -63,7 +63,7 @@ class HostCallTable::Stream final : public HostStream {
   bool replied_ = false;
 };
 
-HostCallTable::HostCallTable(io::Executor executor, std::shared_ptr<RunChild> child,
+HostCallTable::HostCallTable(io::Loop executor, std::shared_ptr<RunChild> child,
                              std::shared_ptr<HostCalls> calls)
     : executor_(executor), child_(std::move(child)), host_(std::move(calls)), room_(executor) {}
 

@@ -17,7 +17,7 @@ namespace relay::executors {
 
 class HostCallTable : public std::enable_shared_from_this<HostCallTable> {
  public:
-  HostCallTable(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls);
+  HostCallTable(io::Loop executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls);
 
   /// Begins a call. Fails when the guest uses a number twice at the same time.
   Result<void> begin(std::int64_t id, HostCall call);
@@ -36,7 +36,7 @@ class HostCallTable : public std::enable_shared_from_this<HostCallTable> {
   Task<void> perform(std::int64_t id, HostCall call);
   void answer(std::int64_t id, Result<HostReply> reply);
 
-  io::Executor executor_;
+  io::Loop executor_;
   std::shared_ptr<RunChild> child_;  // null once closed
   std::shared_ptr<HostCalls> host_;
   struct Entry {

@@ -60,7 +60,7 @@ std::string_view title(Language language) {
 // it was prepared for, so it never serves others.
 std::string preparable_deps(const RunRequest& request) {
   const capsule::Manifest& manifest = request.capsule.manifest;
-  const capsule::Entry& entry = manifest.entry;
+  const capsule::EntryPoint& entry = manifest.entry;
   if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 ||
       !entry.env.empty() || !entry.argv.empty())
     return {};
@@ -84,7 +84,7 @@ constexpr auto kPreparingPause = std::chrono::milliseconds(5);  // the answer le
 
 }  // namespace
 
-LocalExecutor::LocalExecutor(io::Executor executor, const Clock& clock, LocalConfig config)
+LocalExecutor::LocalExecutor(io::Loop executor, const Clock& clock, LocalConfig config)
     : executor_(executor),
       config_(std::move(config)),
       queue_(RunQueue::make(executor, config_.queue)),

@@ -51,7 +51,7 @@ struct LocalStatus {
 
 class LocalExecutor {
  public:
-  LocalExecutor(io::Executor executor, const Clock& clock, LocalConfig config);
+  LocalExecutor(io::Loop executor, const Clock& clock, LocalConfig config);
   ~LocalExecutor();
 
   /// Boots the language's zygote in the background, so that the first run need not wait for it.
@@ -91,7 +91,7 @@ class LocalExecutor {
   Task<void> prepare(RunRequest request, std::string key);
   void sweep_prepared();
 
-  io::Executor executor_;
+  io::Loop executor_;
   LocalConfig config_;
   std::shared_ptr<RunQueue> queue_;
   SessionTable sessions_;

@@ -10,7 +10,7 @@ constexpr auto kChoresPause =
 
 }  // namespace
 
-std::shared_ptr<ReadyPool> ReadyPool::make(const io::Executor& executor, std::shared_ptr<Zygote> zygote,
+std::shared_ptr<ReadyPool> ReadyPool::make(const io::Loop& executor, std::shared_ptr<Zygote> zygote,
                                            std::size_t target) {
   std::shared_ptr<ReadyPool> pool(new ReadyPool(executor, std::move(zygote), target));
   pool->zygote_->on_change([weak = std::weak_ptr(pool)] {

@@ -21,7 +21,7 @@ namespace relay::executors {
 
 class ReadyPool : public std::enable_shared_from_this<ReadyPool> {
  public:
-  static std::shared_ptr<ReadyPool> make(const io::Executor& executor, std::shared_ptr<Zygote> zygote,
+  static std::shared_ptr<ReadyPool> make(const io::Loop& executor, std::shared_ptr<Zygote> zygote,
                                          std::size_t target);
 
   /// A ready child; forks one when none is ready.
@@ -36,14 +36,14 @@ class ReadyPool : public std::enable_shared_from_this<ReadyPool> {
   [[nodiscard]] Zygote& zygote() const { return *zygote_; }
 
  private:
-  ReadyPool(const io::Executor& executor, std::shared_ptr<Zygote> zygote, std::size_t target)
+  ReadyPool(const io::Loop& executor, std::shared_ptr<Zygote> zygote, std::size_t target)
       : executor_(executor), zygote_(std::move(zygote)), target_(target), chores_(executor) {}
   void plan_chores();
   void refill();
   io::Task<void> fill();
   void drop_dead();
 
-  io::Executor executor_;
+  io::Loop executor_;
   std::shared_ptr<Zygote> zygote_;
   std::size_t target_;
   std::deque<RunChild> children_;

@@ -27,7 +27,7 @@ enum class Verdict : std::uint8_t { none, timeout, output, stopped, violation };
 }  // namespace
 
 struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
-  State(const io::Executor& executor, std::shared_ptr<RunChild> run_child, std::shared_ptr<HostCalls> host,
+  State(const io::Loop& executor, std::shared_ptr<RunChild> run_child, std::shared_ptr<HostCalls> host,
         RunObserver& run_observer)
       : child(run_child),
         calls(std::make_shared<HostCallTable>(executor, run_child, std::move(host))),
@@ -57,8 +57,8 @@ struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
   bool zygote_died = false;
 };
 
-RunChannel::RunChannel(io::Executor executor, std::shared_ptr<RunChild> child,
-                       std::shared_ptr<HostCalls> calls, RunObserver& observer)
+RunChannel::RunChannel(io::Loop executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls,
+                       RunObserver& observer)
     : state_(std::make_shared<State>(executor, std::move(child), std::move(calls), observer)) {}
 
 RunChannel::~RunChannel() {

@@ -29,7 +29,7 @@ struct ChannelResult {
 
 class RunChannel {
  public:
-  RunChannel(io::Executor executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls,
+  RunChannel(io::Loop executor, std::shared_ptr<RunChild> child, std::shared_ptr<HostCalls> calls,
              RunObserver& observer);
   ~RunChannel();
 

@@ -21,7 +21,7 @@ class Recorder final : public RunObserver {
 // Answers "echo" with its arguments and body, never answers "hang", throws at "throw".
 class Echo final : public HostCalls {
  public:
-  explicit Echo(io::Executor executor) : never(std::move(executor)) {}
+  explicit Echo(io::Loop executor) : never(std::move(executor)) {}
   Task<HostReply> call(HostCall call, HostStream& stream) override {
     ++calls;
     if (call.op == "throw") throw std::runtime_error("a defect");

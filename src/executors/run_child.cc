@@ -38,11 +38,10 @@ std::string describe(const ChildExit& exit) {
   return fmt::format("exited with code {}", exit.code.value_or(-1));
 }
 
-RunChild::State::State(const io::Executor& executor, std::int64_t number, Fd run_socket)
+RunChild::State::State(const io::Loop& executor, std::int64_t number, Fd run_socket)
     : id(number), socket(executor, run_socket.release()), progress(executor), exited(executor) {}
 
-std::shared_ptr<RunChild::State> RunChild::make_state(const io::Executor& executor, std::int64_t id,
-                                                      Fd socket) {
+std::shared_ptr<RunChild::State> RunChild::make_state(const io::Loop& executor, std::int64_t id, Fd socket) {
   return std::make_shared<State>(executor, id, std::move(socket));
 }
 

@@ -42,7 +42,7 @@ class RunChild {
   struct State;
 
   /// Our end of the run socket, non-blocking.
-  static std::shared_ptr<State> make_state(const io::Executor& executor, std::int64_t id, Fd socket);
+  static std::shared_ptr<State> make_state(const io::Loop& executor, std::int64_t id, Fd socket);
 
   explicit RunChild(std::shared_ptr<State> state) : state_(std::move(state)) {}
   RunChild(RunChild&&) noexcept = default;
@@ -74,7 +74,7 @@ class RunChild {
 };
 
 struct RunChild::State : std::enable_shared_from_this<RunChild::State> {
-  State(const io::Executor& executor, std::int64_t number, Fd run_socket);
+  State(const io::Loop& executor, std::int64_t number, Fd run_socket);
 
   void flush();
   void give_up();

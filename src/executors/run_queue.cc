@@ -6,7 +6,7 @@
 
 namespace relay::executors {
 
-std::shared_ptr<RunQueue> RunQueue::make(const io::Executor& executor, const Bounds& bounds) {
+std::shared_ptr<RunQueue> RunQueue::make(const io::Loop& executor, const Bounds& bounds) {
   return std::shared_ptr<RunQueue>(new RunQueue(executor, bounds));
 }
 

@@ -37,7 +37,7 @@ class RunQueue : public std::enable_shared_from_this<RunQueue> {
     std::shared_ptr<RunQueue> queue_;
   };
 
-  static std::shared_ptr<RunQueue> make(const io::Executor& executor, const Bounds& bounds);
+  static std::shared_ptr<RunQueue> make(const io::Loop& executor, const Bounds& bounds);
 
   io::Task<Ticket> enter();
   [[nodiscard]] std::size_t running() const { return running_; }
@@ -45,15 +45,15 @@ class RunQueue : public std::enable_shared_from_this<RunQueue> {
 
  private:
   struct Place {
-    explicit Place(const io::Executor& executor) : turn(executor) {}
+    explicit Place(const io::Loop& executor) : turn(executor) {}
     io::Event turn;
   };
 
-  RunQueue(const io::Executor& executor, const Bounds& bounds) : executor_(executor), bounds_(bounds) {}
+  RunQueue(const io::Loop& executor, const Bounds& bounds) : executor_(executor), bounds_(bounds) {}
   void leave();
   void give_up(const std::shared_ptr<Place>& place);
 
-  io::Executor executor_;
+  io::Loop executor_;
   Bounds bounds_;
   std::size_t running_ = 0;
   std::deque<std::shared_ptr<Place>> line_;

@@ -16,7 +16,7 @@ namespace relay::executors {
 using std::chrono::steady_clock;
 
 struct Zygote::Process {
-  Process(const io::Executor& executor, io::Child process, Fd control_socket)
+  Process(const io::Loop& executor, io::Child process, Fd control_socket)
       : child(std::move(process)), control(executor, std::move(control_socket)) {}
 
   io::Child child;
@@ -27,7 +27,7 @@ struct Zygote::Process {
 
 // Somebody who waits for a child. Gone callers leave the entry behind: the child that still comes is killed.
 struct Zygote::PendingFork {
-  PendingFork(const io::Executor& executor, std::shared_ptr<RunChild::State> child_state)
+  PendingFork(const io::Loop& executor, std::shared_ptr<RunChild::State> child_state)
       : state(std::move(child_state)), done(executor) {}
 
   std::shared_ptr<RunChild::State> state;
@@ -71,12 +71,12 @@ std::string_view name_of(ZygotePhase phase) {
   return "unknown";
 }
 
-Zygote::Zygote(const io::Executor& executor, ZygoteSpec spec)
+Zygote::Zygote(const io::Loop& executor, ZygoteSpec spec)
     : executor_(executor), spec_(std::move(spec)), ready_(executor), settled_(executor) {}
 
 Zygote::~Zygote() = default;
 
-std::shared_ptr<Zygote> Zygote::start(const io::Executor& executor, ZygoteSpec spec) {
+std::shared_ptr<Zygote> Zygote::start(const io::Loop& executor, ZygoteSpec spec) {
   std::shared_ptr<Zygote> zygote(new Zygote(executor, std::move(spec)));
   auto body = [](std::shared_ptr<Zygote> self) -> io::Task<void> { co_return co_await self->supervise(); };
   io::spawn(executor, body(zygote), "zygote " + zygote->spec_.kind, zygote->cancel_);

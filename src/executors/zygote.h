@@ -56,7 +56,7 @@ struct ControlMessage;
 class Zygote : public std::enable_shared_from_this<Zygote> {
  public:
   /// Starts it in the background. stop() ends it; so does the end of the loop.
-  static std::shared_ptr<Zygote> start(const io::Executor& executor, ZygoteSpec spec);
+  static std::shared_ptr<Zygote> start(const io::Loop& executor, ZygoteSpec spec);
   ~Zygote();
 
   /// A child that has its walls and waits for its start frame. Waits for the boot, bounded by kZygoteBootMax.
@@ -76,7 +76,7 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   struct Process;
   struct PendingFork;
 
-  Zygote(const io::Executor& executor, ZygoteSpec spec);
+  Zygote(const io::Loop& executor, ZygoteSpec spec);
   io::Task<void> supervise();
   io::Task<void> live(Process& process);
   io::Task<RunChild> fork_now();
@@ -90,7 +90,7 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   void on_death(std::string reason);
   void changed();
 
-  io::Executor executor_;
+  io::Loop executor_;
   ZygoteSpec spec_;
   ZygoteStatus status_;
   std::optional<sandbox::ControlGroup> group_;  // outlives the processes in it

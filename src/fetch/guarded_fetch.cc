@@ -63,13 +63,13 @@ FetchRules rules_from(policy::NetworkPolicy network) {
   return rules;
 }
 
-std::string_view name_of(Refusal::What what) {
+std::string_view name_of(BlockedFetch::What what) {
   switch (what) {
-    case Refusal::What::url: return "url";
-    case Refusal::What::redirect: return "redirect";
-    case Refusal::What::address: return "address";
-    case Refusal::What::body: return "body";
-    case Refusal::What::flood: return "flood";
+    case BlockedFetch::What::url: return "url";
+    case BlockedFetch::What::redirect: return "redirect";
+    case BlockedFetch::What::address: return "address";
+    case BlockedFetch::What::body: return "body";
+    case BlockedFetch::What::flood: return "flood";
   }
   return "";
 }
@@ -120,7 +120,7 @@ io::Task<std::optional<std::string>> FetchResponse::read() {
     co_return piece;
   }
   if (!piece && piece.error().kind == ErrorKind::too_large)
-    owner_->report({Refusal::What::body, host_, "", piece.error().message});
+    owner_->report({BlockedFetch::What::body, host_, "", piece.error().message});
   transfer_.reset();
   slot_.reset();
   co_return piece;
@@ -135,28 +135,27 @@ io::Task<std::string> FetchResponse::read_rest() {
   }
 }
 
-GuardedFetch::GuardedFetch(io::Executor executor, net::HttpClient& client, FetchRules rules,
-                           FetchOptions options)
+GuardedFetch::GuardedFetch(io::Loop executor, net::HttpClient& client, FetchRules rules, FetchOptions options)
     : client_(client), rules_(std::move(rules)), options_(std::move(options)), freed_(std::move(executor)) {}
 
-std::shared_ptr<GuardedFetch> GuardedFetch::make(io::Executor executor, net::HttpClient& client,
-                                                 FetchRules rules, FetchOptions options) {
+std::shared_ptr<GuardedFetch> GuardedFetch::make(io::Loop executor, net::HttpClient& client, FetchRules rules,
+                                                 FetchOptions options) {
   return std::shared_ptr<GuardedFetch>(
       new GuardedFetch(std::move(executor), client, std::move(rules), std::move(options)));
 }
 
-void GuardedFetch::report(Refusal refusal) {
+void GuardedFetch::report(BlockedFetch refusal) {
   switch (refusal.what) {
-    case Refusal::What::url: ++counters_.refused_urls; break;
-    case Refusal::What::redirect: ++counters_.refused_redirects; break;
-    case Refusal::What::address: ++counters_.refused_addresses; break;
-    case Refusal::What::body: ++counters_.refused_bodies; break;
-    case Refusal::What::flood: ++counters_.refused_floods; break;
+    case BlockedFetch::What::url: ++counters_.refused_urls; break;
+    case BlockedFetch::What::redirect: ++counters_.refused_redirects; break;
+    case BlockedFetch::What::address: ++counters_.refused_addresses; break;
+    case BlockedFetch::What::body: ++counters_.refused_bodies; break;
+    case BlockedFetch::What::flood: ++counters_.refused_floods; break;
   }
   if (options_.on_refusal) options_.on_refusal(refusal);
 }
 
-Result<policy::Target> GuardedFetch::judge(const std::string& url, Refusal::What what) {
+Result<policy::Target> GuardedFetch::judge(const std::string& url, BlockedFetch::What what) {
   Result<policy::Target> target = rules_.check_url(url);
   if (target && target->has_credentials)
     target = fail(
@@ -174,7 +173,7 @@ Result<void> GuardedFetch::judge_address(const std::string& ip, const std::strin
                              ? rules_.check_address(*address)
                              : fail(denied("fetch: the name resolves to something that is not an address"));
   if (!verdict)
-    report({Refusal::What::address, host, address ? network_of(*address) : "", verdict.error().message});
+    report({BlockedFetch::What::address, host, address ? network_of(*address) : "", verdict.error().message});
   return verdict;
 }
 
@@ -192,7 +191,7 @@ io::Task<std::unique_ptr<FetchResponse>> GuardedFetch::send(FetchRequest request
   if (request.body.size() > rules_.max_body_bytes) {
     const Error error = too_large(fmt::format("fetch: a request body of {} bytes is over the limit of {}",
                                               request.body.size(), rules_.max_body_bytes));
-    report({Refusal::What::body, "", "", error.message});
+    report({BlockedFetch::What::body, "", "", error.message});
     co_return fail(error);
   }
   RELAY_CO_CHECK(co_await take_slot());
@@ -225,16 +224,16 @@ io::Task<std::unique_ptr<net::ClientResponse>> GuardedFetch::send_hop(const Fetc
 Result<GuardedFetch::Hop> GuardedFetch::next_hop(const Hop& from, std::string_view location) {
   if (from.count >= rules_.max_redirects) {
     const Error error = denied(fmt::format("fetch: more than {} redirects", rules_.max_redirects));
-    report({Refusal::What::redirect, from.target.host.name, "", error.message});
+    report({BlockedFetch::What::redirect, from.target.host.name, "", error.message});
     return fail(error);
   }
   const auto next = net::resolve_url(from.url, std::string(location));
   if (!next) {
-    report({Refusal::What::redirect, from.target.host.name, "", next.error().message});
+    report({BlockedFetch::What::redirect, from.target.host.name, "", next.error().message});
     return fail(denied(fmt::format("fetch: the server redirects to something that is not http or https: {}",
                                    next.error().message)));
   }
-  RELAY_TRY(policy::Target target, judge(*next, Refusal::What::redirect));
+  RELAY_TRY(policy::Target target, judge(*next, BlockedFetch::What::redirect));
   std::string url = judged_url(target, *next);
   return Hop{std::move(target), std::move(url), from.count + 1};
 }
@@ -258,7 +257,7 @@ std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop,
 }
 
 io::Task<std::unique_ptr<FetchResponse>> GuardedFetch::follow(FetchRequest request) {
-  RELAY_CO_TRY(policy::Target target, judge(request.url, Refusal::What::url));
+  RELAY_CO_TRY(policy::Target target, judge(request.url, BlockedFetch::What::url));
   std::string url = judged_url(target, request.url);
   for (Hop hop{std::move(target), std::move(url), 0};;) {
     RELAY_CO_TRY(std::unique_ptr<net::ClientResponse> transfer, co_await send_hop(request, hop));

@@ -39,13 +39,13 @@ FetchRules rules_from(policy::NetworkPolicy network);
 
 /// Something that was refused, for the audit log. The address is only as exact as an audit needs: its /24 or
 /// /48.
-struct Refusal {
+struct BlockedFetch {
   enum class What : std::uint8_t { url, redirect, address, body, flood } what = What::url;
   std::string host;
   std::string network;  // "10.1.2.0/24"; for addresses only
   std::string reason;
 };
-std::string_view name_of(Refusal::What what);
+std::string_view name_of(BlockedFetch::What what);
 
 struct FetchCounters {
   std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0,
@@ -58,7 +58,7 @@ struct FetchOptions {
   std::chrono::milliseconds idle_timeout = limits::kClientIdleTimeout;
   std::chrono::milliseconds total_timeout = limits::kFetchTimeout;
   std::size_t in_flight = limits::kFetchesInFlight;
-  std::function<void(const Refusal&)> on_refusal;
+  std::function<void(const BlockedFetch&)> on_refusal;
   /// Answers DNS instead of the system, for tests: "host:port:address" lines, asked for each hop.
   std::function<std::vector<std::string>(const policy::Target&)> resolver;
   std::string ca_file;
@@ -94,14 +94,14 @@ class FetchResponse {
 
 class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
  public:
-  static std::shared_ptr<GuardedFetch> make(io::Executor executor, net::HttpClient& client, FetchRules rules,
+  static std::shared_ptr<GuardedFetch> make(io::Loop executor, net::HttpClient& client, FetchRules rules,
                                             FetchOptions options);
 
   /// Waits for its turn when too many of this run's requests are in flight. PolicyDenied when policy says no.
   io::Task<std::unique_ptr<FetchResponse>> send(FetchRequest request);
 
   /// For refusals that only the caller can see, such as too many open responses.
-  void report(Refusal refusal);
+  void report(BlockedFetch refusal);
 
   [[nodiscard]] const FetchCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t max_body_bytes() const { return rules_.max_body_bytes; }
@@ -114,7 +114,7 @@ class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
     std::string url;
     int count = 0;  // redirects that led here
   };
-  GuardedFetch(io::Executor executor, net::HttpClient& client, FetchRules rules, FetchOptions options);
+  GuardedFetch(io::Loop executor, net::HttpClient& client, FetchRules rules, FetchOptions options);
 
   io::Task<void> take_slot();
   io::Task<std::unique_ptr<FetchResponse>> follow(FetchRequest request);
@@ -122,7 +122,7 @@ class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
   Result<Hop> next_hop(const Hop& from, std::string_view location);
   static Result<void> adapt(FetchRequest& request, int status, const Hop& from, const Hop& to);
   std::unique_ptr<FetchResponse> make_response(Hop hop, std::unique_ptr<net::ClientResponse> transfer);
-  Result<policy::Target> judge(const std::string& url, Refusal::What what);
+  Result<policy::Target> judge(const std::string& url, BlockedFetch::What what);
   Result<void> judge_address(const std::string& ip, const std::string& host);
 
   net::HttpClient& client_;

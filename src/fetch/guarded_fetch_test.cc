@@ -36,7 +36,7 @@ std::string seen(const net::HttpRequest& request, std::string_view body) {
 }
 
 // The other side, one path a behaviour.
-io::Task<void> peer(net::Exchange& exchange) {
+io::Task<void> peer(net::HttpExchange& exchange) {
   const net::HttpRequest& request = exchange.request();
   RELAY_CO_TRY(const std::string body, co_await exchange.read_body());
   net::HttpResponse response = net::text_response(200, seen(request, body));
@@ -94,7 +94,7 @@ class Fetch : public ::testing::Test {
       };
       if (!options.resolver)
         options.resolver = [](const policy::Target& target) { return answer(target, "127.0.0.1"); };
-      options.on_refusal = [this](const Refusal& refusal) { refusals.push_back(refusal); };
+      options.on_refusal = [this](const BlockedFetch& refusal) { refusals.push_back(refusal); };
       guarded = GuardedFetch::make(loop.executor(), *client, std::move(rules), options);
       return guarded;
     });
@@ -124,7 +124,7 @@ class Fetch : public ::testing::Test {
   policy::NetworkPolicy network;
   FetchOptions options;
   std::string permitted = "127.0.0.1";
-  std::vector<Refusal> refusals;
+  std::vector<BlockedFetch> refusals;
   std::unique_ptr<net::HttpClient> client;
   std::shared_ptr<GuardedFetch> guarded;
 };
@@ -173,7 +173,7 @@ TEST_F(Fetch, ANameThatResolvesToAPrivateAddressIsNotConnectedTo) {
     ASSERT_FALSE(reply) << address;
     EXPECT_EQ(reply.error().kind, ErrorKind::denied) << address << ": " << reply.error().message;
     ASSERT_FALSE(refusals.empty()) << address;
-    EXPECT_EQ(refusals[0].what, Refusal::What::address);
+    EXPECT_EQ(refusals[0].what, BlockedFetch::What::address);
     EXPECT_EQ(refusals[0].host, "api.example.org");
     EXPECT_EQ(refusals[0].network.find(".2.3"), std::string::npos) << refusals[0].network;
   }

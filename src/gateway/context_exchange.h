@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "mcp/context.h"
-#include "upstream/exchange.h"
+#include "upstream/request_scope.h"
 
 namespace relay::gateway {
 
-class ContextExchange final : public upstream::Exchange {
+class ContextExchange final : public upstream::RequestScope {
  public:
   /// `server` stands in front of what the user is asked, so that people see who asks; empty: nothing does.
   ContextExchange(mcp::Context& context, std::string server);

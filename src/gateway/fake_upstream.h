@@ -14,7 +14,7 @@ namespace relay::gateway {
 
 class FakeUpstream final : public upstream::Upstream {
  public:
-  using Handler = std::function<io::Task<upstream::Answer>(upstream::Outgoing, upstream::Exchange&)>;
+  using Handler = std::function<io::Task<upstream::PeerAnswer>(upstream::Outgoing, upstream::RequestScope&)>;
 
   explicit FakeUpstream(upstream::ServerSpec spec) : spec_(std::move(spec)) {}
 
@@ -67,7 +67,8 @@ class FakeUpstream final : public upstream::Upstream {
 
   [[nodiscard]] const upstream::ServerSpec& spec() const override { return spec_; }
   [[nodiscard]] upstream::Status status() const override { return state; }
-  io::Task<upstream::Answer> request(upstream::Outgoing outgoing, upstream::Exchange& exchange) override {
+  io::Task<upstream::PeerAnswer> request(upstream::Outgoing outgoing,
+                                         upstream::RequestScope& exchange) override {
     sent.push_back(outgoing);
     co_return co_await handler(std::move(outgoing), exchange);
   }
@@ -90,8 +91,8 @@ class FakeUpstream final : public upstream::Upstream {
   void roots_changed() override {}
   io::Task<void> stop() override { co_return Result<void>{}; }
 
-  Handler handler = [](upstream::Outgoing, upstream::Exchange&) -> io::Task<upstream::Answer> {
-    co_return upstream::Answer(
+  Handler handler = [](upstream::Outgoing, upstream::RequestScope&) -> io::Task<upstream::PeerAnswer> {
+    co_return upstream::PeerAnswer(
         protocol::JsonText::trusted(R"({"content":[{"type":"text","text":"hi"}],"extra":1.50})"));
   };
   std::vector<upstream::Outgoing> sent;

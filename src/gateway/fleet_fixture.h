@@ -27,9 +27,10 @@ struct FleetTest : testing::Test {
   pipeline::ResultsStore results{clock, random};
   std::vector<policy::Problem> problems;
   pipeline::Pipeline pipeline{
-      policy::Engine::make(policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}},
-                                              "policy", problems),
-                           "policy", problems),
+      policy::PolicyEngine::make(
+          policy::read_rules(json::object{{"mode", "open"}, {"deny", json::array{"secret"}}}, "policy",
+                             problems),
+          "policy", problems),
       broker, *journal, results, clock};
   pipeline::GuardedBackend backend{mcp::Identity{.capabilities = {.tasks = true}}, pipeline, random};
   FakeFleet fleet;

@@ -39,7 +39,7 @@ protocol::Completion read_completion(const protocol::JsonText& result) {
 }
 
 // Waits for an offer and forgets it: what came is kept by the upstream, what failed stands in its status.
-io::Task<void> fetch(Shelf::ServerPtr server, std::shared_ptr<std::size_t> open,
+io::Task<void> fetch(ExposedCatalog::ServerPtr server, std::shared_ptr<std::size_t> open,
                      std::shared_ptr<io::Event> done) {
   const auto offer = co_await server->offer_at_hand();
   if (--*open == 0) done->set();
@@ -48,7 +48,7 @@ io::Task<void> fetch(Shelf::ServerPtr server, std::shared_ptr<std::size_t> open,
 
 }  // namespace
 
-Gateway::Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+Gateway::Gateway(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
                  GatewayOptions options)
     : executor_(std::move(executor)), fleet_(fleet), backend_(backend), options_(options) {
   fleet_.add_observer(this);
@@ -62,25 +62,25 @@ json::value Gateway::status() const {
   return describe_fleet(fleet_, *shelf());
 }
 
-std::vector<Shelf::ServerPtr> Gateway::exposed() const {
-  std::vector<Shelf::ServerPtr> servers = fleet_.all();
-  std::erase_if(servers, [](const Shelf::ServerPtr& server) {
+std::vector<ExposedCatalog::ServerPtr> Gateway::exposed() const {
+  std::vector<ExposedCatalog::ServerPtr> servers = fleet_.all();
+  std::erase_if(servers, [](const ExposedCatalog::ServerPtr& server) {
     return !server->spec().enabled || !server->spec().in_tool_list();
   });
   return servers;
 }
 
-std::shared_ptr<const Shelf> Gateway::shelf() const {
-  if (!shelf_) shelf_ = Shelf::build(exposed(), options_.prefix, links_);
+std::shared_ptr<const ExposedCatalog> Gateway::shelf() const {
+  if (!shelf_) shelf_ = ExposedCatalog::build(exposed(), options_.prefix, links_);
   return shelf_;
 }
 
 io::Task<void> Gateway::prepare(const authority::Caller&) {
-  const std::vector<Shelf::ServerPtr> servers = exposed();
+  const std::vector<ExposedCatalog::ServerPtr> servers = exposed();
   if (servers.empty()) co_return Result<void>{};
   auto open = std::make_shared<std::size_t>(servers.size());
   auto done = std::make_shared<io::Event>(executor_);
-  for (const Shelf::ServerPtr& server : servers)
+  for (const ExposedCatalog::ServerPtr& server : servers)
     io::spawn(executor_, fetch(server, open, done), "upstream offer");
   RELAY_CO_CHECK(co_await done->wait_until(std::chrono::steady_clock::now() + options_.list_timeout));
   co_return Result<void>{};
@@ -106,24 +106,24 @@ void Gateway::append_templates(const authority::Caller&, std::vector<protocol::R
   out.insert(out.end(), current->templates.begin(), current->templates.end());
 }
 
-std::optional<Shelf::Route> Gateway::route_of(std::string_view uri) const {
+std::optional<ExposedCatalog::Route> Gateway::route_of(std::string_view uri) const {
   if (auto route = shelf()->find_resource(uri)) return route;
   if (uri.starts_with("relay://")) return std::nullopt;
-  for (const Shelf::ServerPtr& server : exposed()) {
+  for (const ExposedCatalog::ServerPtr& server : exposed()) {
     const std::string prefix = moved_uri(server->spec().name, "");
-    if (uri.starts_with(prefix)) return Shelf::Route{server, std::string(uri.substr(prefix.size()))};
+    if (uri.starts_with(prefix)) return ExposedCatalog::Route{server, std::string(uri.substr(prefix.size()))};
   }
   if (const std::string giver = links_->find(uri); !giver.empty())
-    if (Shelf::ServerPtr server = fleet_.find(giver))
-      return Shelf::Route{std::move(server), std::string(uri)};
+    if (ExposedCatalog::ServerPtr server = fleet_.find(giver))
+      return ExposedCatalog::Route{std::move(server), std::string(uri)};
   // What nobody listed or linked to can only be meant for the one server there is.
-  std::vector<Shelf::ServerPtr> candidates = exposed();
-  std::erase_if(candidates, [](const Shelf::ServerPtr& server) {
+  std::vector<ExposedCatalog::ServerPtr> candidates = exposed();
+  std::erase_if(candidates, [](const ExposedCatalog::ServerPtr& server) {
     const auto offer = server->known_offer();
     return !offer || !offer->capabilities.contains("resources");
   });
   if (candidates.size() != 1) return std::nullopt;
-  return Shelf::Route{candidates.front(), std::string(uri)};
+  return ExposedCatalog::Route{candidates.front(), std::string(uri)};
 }
 
 std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::Caller&,
@@ -169,13 +169,13 @@ io::Task<std::optional<protocol::Completion>> Gateway::complete(mcp::Context& co
   outgoing.params = completion_params(request, route->original);
   outgoing.timeout = route->server->spec().call_timeout;
   ContextExchange exchange(context, route->server->spec().name);
-  RELAY_CO_TRY(upstream::Answer answer, co_await route->server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await route->server->request(std::move(outgoing), exchange));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   co_return read_completion(*answer);
 }
 
 void Gateway::want_log_level(protocol::LogLevel level) {
-  for (const Shelf::ServerPtr& server : exposed()) server->set_log_level(level);
+  for (const ExposedCatalog::ServerPtr& server : exposed()) server->set_log_level(level);
 }
 
 void Gateway::offer_changed(std::string_view, ListKind list) {

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gateway/shelf.h"
+#include "gateway/exposed_catalog.h"
 #include "pipeline/guarded_backend.h"
 #include "upstream/fleet.h"
 
@@ -30,7 +30,7 @@ struct GatewayOptions {
 class Gateway final : public pipeline::Provider, public upstream::FleetObserver {
  public:
   /// Both must outlive it.
-  Gateway(io::Executor executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
+  Gateway(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
           GatewayOptions options);
   ~Gateway() override;
   Gateway(const Gateway&) = delete;
@@ -65,19 +65,19 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
            const json::value& data) override;
 
  private:
-  [[nodiscard]] std::vector<Shelf::ServerPtr> exposed() const;
-  [[nodiscard]] std::shared_ptr<const Shelf> shelf() const;
+  [[nodiscard]] std::vector<ExposedCatalog::ServerPtr> exposed() const;
+  [[nodiscard]] std::shared_ptr<const ExposedCatalog> shelf() const;
   /// Where a URI leads that a client asks for: what was listed, a template, a link that one of the servers
   /// gave out, the only server there is.
-  [[nodiscard]] std::optional<Shelf::Route> route_of(std::string_view uri) const;
+  [[nodiscard]] std::optional<ExposedCatalog::Route> route_of(std::string_view uri) const;
 
-  io::Executor executor_;
+  io::Loop executor_;
   upstream::Fleet& fleet_;
   pipeline::GuardedBackend& backend_;
   GatewayOptions options_;
   std::shared_ptr<Links> links_ = std::make_shared<Links>();
-  mutable std::shared_ptr<const Shelf> shelf_;  // null: to be built
-  std::unordered_map<std::string, Shelf::Route> watched_;
+  mutable std::shared_ptr<const ExposedCatalog> shelf_;  // null: to be built
+  std::unordered_map<std::string, ExposedCatalog::Route> watched_;
 };
 
 }  // namespace relay::gateway

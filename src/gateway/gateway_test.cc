@@ -6,9 +6,9 @@
 namespace relay::gateway {
 namespace {
 
-using upstream::Answer;
-using upstream::Exchange;
 using upstream::Outgoing;
+using upstream::PeerAnswer;
+using upstream::RequestScope;
 
 Answer ok(std::string text) {
   return protocol::JsonText::trusted(std::move(text));
@@ -237,7 +237,7 @@ TEST_F(GatewayTest, TheAuditLineNamesServerAndTool) {
 
 TEST_F(GatewayTest, StatusSaysWhyAndSinceWhen) {
   const auto one = fleet.add("one");
-  one->state.phase = upstream::Phase::failed;
+  one->state.phase = upstream::ServerPhase::failed;
   one->state.reason = "exited with code 3";
   const std::string status = json::write(gateway->status());
   EXPECT_NE(status.find("exited with code 3"), std::string::npos) << status;

@@ -74,7 +74,7 @@ io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, con
   outgoing.input_schema = tool.input_schema;
   outgoing.as_task = is_better_a_task(tool, context.client());
   ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   if (on_result) on_result(*answer);
@@ -88,7 +88,7 @@ io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Cont
   upstream::Outgoing outgoing =
       outgoing_for(server->spec(), context, "prompts/get", named_params(name, context.arguments_text()));
   ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   PromptResult result;
@@ -111,7 +111,7 @@ io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, mcp::Context& 
   writer.finish();
   upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "resources/read", std::move(params));
   ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(upstream::Answer answer, co_await server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
   if (!answer) co_return fail(resource_error(context, std::move(answer.error())));
   ReadResult result;
   result.raw = *std::move(answer);

@@ -44,7 +44,7 @@ json::value describe_server(const upstream::Upstream& server) {
 
 }  // namespace
 
-json::value describe_fleet(const upstream::Fleet& fleet, const Shelf& shelf) {
+json::value describe_fleet(const upstream::Fleet& fleet, const ExposedCatalog& shelf) {
   json::array servers;
   for (const auto& server : fleet.all()) servers.push_back(describe_server(*server));
   json::object out{{"servers", std::move(servers)}};

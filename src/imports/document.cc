@@ -76,10 +76,10 @@ Result<json::object> parse_jsonc(std::string_view text) {
   return std::move(parsed.get_object());
 }
 
-Result<json::object> parse_document(std::string_view text, Format format) {
+Result<json::object> parse_document(std::string_view text, DocumentFormat format) {
   switch (format) {
-    case Format::json: return parse_jsonc(text);
-    case Format::toml: RELAY_CHECK(check_text(text)); return parse_toml(text);
+    case DocumentFormat::json: return parse_jsonc(text);
+    case DocumentFormat::toml: RELAY_CHECK(check_text(text)); return parse_toml(text);
   }
   return json::object();
 }

@@ -10,9 +10,9 @@
 
 namespace relay::imports {
 
-enum class Format : std::uint8_t { json, toml };
+enum class DocumentFormat : std::uint8_t { json, toml };
 
-Result<json::object> parse_document(std::string_view text, Format format);
+Result<json::object> parse_document(std::string_view text, DocumentFormat format);
 
 /// JSON with comments and trailing commas; the top level is an object.
 Result<json::object> parse_jsonc(std::string_view text);

@@ -11,7 +11,7 @@
 namespace relay::imports {
 namespace {
 
-using upstream::Transport;
+using upstream::ServerTransport;
 
 std::optional<std::string_view> first_string(const json::object& entry,
                                              std::initializer_list<std::string_view> keys) {

@@ -16,11 +16,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                    .folder = "/home/u/p",
                                    .working_directory = "/home/u/p",
                                    .environment = {{"SET", "value"}}};
-  const imports::Place place{.source = (data[0] & 2) != 0 ? "gemini" : "file",
-                             .title = "",
-                             .file = "/f.json",
-                             .format = is_toml ? imports::Format::toml : imports::Format::json,
-                             .folder = "/home/u/p"};
+  const imports::Place place{
+      .source = (data[0] & 2) != 0 ? "gemini" : "file",
+      .title = "",
+      .file = "/f.json",
+      .format = is_toml ? imports::DocumentFormat::toml : imports::DocumentFormat::json,
+      .folder = "/home/u/p"};
   for (const imports::FoundServer& found : imports::read_servers(text, place, here).found) {
     if (found.spec.name != imports::make_server_name(found.spec.name)) std::abort();
     if (found.spec.command.empty() && found.spec.endpoint.empty()) std::abort();

@@ -53,8 +53,8 @@ constexpr std::array kUserFolders = {
     Row{"mcp-servers", "~/.config/mcp/servers", ".config/mcp/servers"},
 };
 
-Format format_of(const fs::path& file) {
-  return file.extension() == ".toml" ? Format::toml : Format::json;
+DocumentFormat format_of(const fs::path& file) {
+  return file.extension() == ".toml" ? DocumentFormat::toml : DocumentFormat::json;
 }
 
 Place make_place(const Row& row, const fs::path& folder, bool every_file) {

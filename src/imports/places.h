@@ -15,7 +15,7 @@ struct Place {
   std::string source;          // "cursor": what --from takes
   std::string title;           // "Cursor"
   std::filesystem::path file;  // or a directory, when every_file is set
-  Format format = Format::json;
+  DocumentFormat format = DocumentFormat::json;
   std::filesystem::path folder;  // the project it belongs to; the home directory for a user's own
   bool every_file = false;       // all *.json and *.toml in the directory, by name
 };

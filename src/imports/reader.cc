@@ -64,7 +64,7 @@ class Reader {
     if (!found) return skip(name, key, found.error().message);
     found->from = provenance(key);
     found->from_other_project = &surroundings != &surroundings_ && surroundings.folder != own_project_;
-    if (found->spec.transport == upstream::Transport::stdio) place_process(found->spec, surroundings);
+    if (found->spec.transport == upstream::ServerTransport::stdio) place_process(found->spec, surroundings);
     reading_.found.push_back(std::move(*found));
   }
 

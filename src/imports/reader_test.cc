@@ -12,14 +12,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using upstream::Transport;
+using upstream::ServerTransport;
 
 const Surroundings kHere{.home = "/home/u",
                          .folder = "/home/u",
                          .working_directory = "/home/u/p/sub",
                          .environment = {{"SET", "value"}}};
 
-Reading read(std::string_view text, std::string source = "cursor", Format format = Format::json) {
+Reading read(std::string_view text, std::string source = "cursor",
+             DocumentFormat format = DocumentFormat::json) {
   const Place place{.source = std::move(source),
                     .title = "T",
                     .file = "/home/u/some.json",
@@ -113,7 +114,7 @@ tool_timeout_sec = 90.5
 env = { "A" = "b", C.D = "x" }
 [mcp_servers.docs.env]
 )",
-                               "codex", Format::toml);
+                               "codex", DocumentFormat::toml);
   EXPECT_THAT(reading.problem, HasSubstr("TOML")) << "a table that is defined twice is refused";
   const Reading good = read(R"(
 model = "m"  # a comment
@@ -133,7 +134,7 @@ http_headers = { "X-Region" = "eu" }
 enabled = false
 when = 1979-05-27T07:32:00Z
 )",
-                            "codex", Format::toml);
+                            "codex", DocumentFormat::toml);
   ASSERT_EQ(good.problem, "");
   ASSERT_THAT(names(good), ElementsAre("docs", "figma-remote"));
   EXPECT_THAT(good.found[0].spec.args, ElementsAre("-y", "docs", "multi\nline", "raw \\ one"));
@@ -211,10 +212,11 @@ TEST(Reader, AFileThatIsNoneIsAProblem) {
   EXPECT_THAT(read("{").problem, HasSubstr("not valid JSON"));
   EXPECT_THAT(read("[]").problem, HasSubstr("not an object"));
   EXPECT_THAT(read("\xff").problem, HasSubstr("UTF-8"));
-  EXPECT_THAT(read("a = ", "codex", Format::toml).problem, HasSubstr("line 1"));
+  EXPECT_THAT(read("a = ", "codex", DocumentFormat::toml).problem, HasSubstr("line 1"));
   EXPECT_THAT(read(std::string(limits::kImportFileBytes + 1, ' ')).problem, HasSubstr("larger"));
-  EXPECT_THAT(read("a = " + std::string(100'000, '['), "codex", Format::toml).problem, HasSubstr("TOML"));
-  EXPECT_THAT(read("[\x01[m", "codex", Format::toml).problem, HasSubstr("TOML"));
+  EXPECT_THAT(read("a = " + std::string(100'000, '['), "codex", DocumentFormat::toml).problem,
+              HasSubstr("TOML"));
+  EXPECT_THAT(read("[\x01[m", "codex", DocumentFormat::toml).problem, HasSubstr("TOML"));
   EXPECT_EQ(read("{}").problem, "");
 }
 
@@ -258,7 +260,8 @@ TEST(Places, TheProjectComesBeforeTheUser) {
   };
   EXPECT_LT(find("/projects/p/.cursor/mcp.json"), find("/home/u/.cursor/mcp.json"));
   EXPECT_LT(find("/projects/p/.mcp.json"), find("/home/u/.claude.json"));
-  EXPECT_EQ(places.at(static_cast<std::size_t>(find("/home/u/.codex/config.toml"))).format, Format::toml);
+  EXPECT_EQ(places.at(static_cast<std::size_t>(find("/home/u/.codex/config.toml"))).format,
+            DocumentFormat::toml);
   EXPECT_TRUE(places.at(static_cast<std::size_t>(find("/home/u/MCPs"))).every_file);
   EXPECT_THAT(source_names(places), testing::Contains("windsurf"));
 }
@@ -266,7 +269,7 @@ TEST(Places, TheProjectComesBeforeTheUser) {
 TEST(Places, ANamedFileSaysWhatItIs) {
   EXPECT_EQ(place_of_file("/p/.gemini/settings.json", "/h").source, "gemini");
   EXPECT_EQ(place_of_file("/p/.vscode/mcp.json", "/h").folder, "/p");
-  EXPECT_EQ(place_of_file("/p/config.toml", "/h").format, Format::toml);
+  EXPECT_EQ(place_of_file("/p/config.toml", "/h").format, DocumentFormat::toml);
   EXPECT_EQ(place_of_file("/p/mcp.json", "/h").folder, "/p");
 }
 

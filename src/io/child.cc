@@ -155,7 +155,7 @@ ExitStatus reap(int pid) {
 }  // namespace
 
 struct Child::State {
-  State(const Executor& executor, int process, Fd pidfd)
+  State(const Loop& executor, int process, Fd pidfd)
       : pid(process),
         exit_watch(executor, pidfd.release()),
         in(executor),
@@ -191,7 +191,7 @@ std::string describe(const ExitStatus& status) {
   return fmt::format("exited with code {}", status.code.value_or(-1));
 }
 
-Result<Child> Child::spawn(const Executor& executor, const ChildSpec& spec) {
+Result<Child> Child::spawn(const Loop& executor, const ChildSpec& spec) {
   ExecPlan plan = make_plan(spec);
   RELAY_TRY(Wire in, make_wire(spec.in, 0));
   RELAY_TRY(Wire out, make_wire(spec.out, 1));

@@ -49,7 +49,7 @@ std::string describe(const ExitStatus& status);
 class Child {
  public:
   /// Fails with what execve said: "no such program" is an error here, not a child that exits with 127.
-  static Result<Child> spawn(const Executor& executor, const ChildSpec& spec);
+  static Result<Child> spawn(const Loop& executor, const ChildSpec& spec);
 
   Child(Child&&) noexcept;
   Child& operator=(Child&&) noexcept;

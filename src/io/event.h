@@ -18,7 +18,7 @@ namespace relay::io {
 /// Set once (or until cleared); every waiter goes on.
 class Event {
  public:
-  explicit Event(const Executor& executor) : timer_(executor, asio::steady_timer::time_point::max()) {}
+  explicit Event(const Loop& executor) : timer_(executor, asio::steady_timer::time_point::max()) {}
 
   void set() {
     set_ = true;
@@ -40,7 +40,7 @@ class Event {
 template <class T>
 class Queue {
  public:
-  Queue(const Executor& executor, std::size_t max_items) : ready_(executor), max_items_(max_items) {}
+  Queue(const Loop& executor, std::size_t max_items) : ready_(executor), max_items_(max_items) {}
 
   /// False when the queue is full or closed; the item is dropped.
   bool push(T item) {

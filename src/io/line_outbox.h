@@ -22,7 +22,7 @@ namespace relay::io {
 
 class LineOutbox : public std::enable_shared_from_this<LineOutbox> {
  public:
-  LineOutbox(Executor executor, asio::posix::stream_descriptor& pipe, std::size_t unwritten_max)
+  LineOutbox(Loop executor, asio::posix::stream_descriptor& pipe, std::size_t unwritten_max)
       : executor_(executor),
         pipe_(pipe),
         unwritten_max_(unwritten_max),
@@ -49,7 +49,7 @@ class LineOutbox : public std::enable_shared_from_this<LineOutbox> {
   void write_now();
   void gather_for_a_turn();
 
-  Executor executor_;
+  Loop executor_;
   asio::posix::stream_descriptor& pipe_;
   std::size_t unwritten_max_;
   std::string pending_;

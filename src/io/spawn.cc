@@ -58,7 +58,7 @@ void report_failure(std::string_view task, const Error& error) {
   if (reporter()) reporter()(task, error);
 }
 
-void spawn(Executor executor, Task<void> task, std::string name) {
+void spawn(Loop executor, Task<void> task, std::string name) {
   asio::co_spawn(executor, std::move(task), completion(std::move(name)));
 }
 
@@ -84,7 +84,7 @@ Task<void> past_cancelling(Task<void> task) {
 // Asio's own handler emits from a posted function that points into the signal's memory; whoever cancels from
 // outside the loop and lets go of the CancelSource would pull it away. So the coroutine has a signal of its
 // own, and the posted function owns it.
-void spawn(Executor executor, Task<void> task, std::string name, CancelSource cancel) {
+void spawn(Loop executor, Task<void> task, std::string name, CancelSource cancel) {
   auto own = std::make_shared<asio::cancellation_signal>();
   cancel.state_->signal.slot().assign([own, executor](asio::cancellation_type type) {
     asio::dispatch(executor, [own, type] { own->emit(type); });

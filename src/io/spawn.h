@@ -49,7 +49,7 @@ class CancelSource {
   [[nodiscard]] bool requested() const { return state_->requested; }
 
  private:
-  friend void spawn(Executor, asio::awaitable<Result<void>>, std::string, CancelSource);
+  friend void spawn(Loop, asio::awaitable<Result<void>>, std::string, CancelSource);
   struct State {
     asio::cancellation_signal signal;
     bool requested = false;
@@ -57,8 +57,8 @@ class CancelSource {
   std::shared_ptr<State> state_;
 };
 
-void spawn(Executor executor, Task<void> task, std::string name);
-void spawn(Executor executor, Task<void> task, std::string name, CancelSource cancel);
+void spawn(Loop executor, Task<void> task, std::string name);
+void spawn(Loop executor, Task<void> task, std::string name, CancelSource cancel);
 
 /// Waits. Throws on cancellation, like every operation.
 Task<void> sleep_for(std::chrono::steady_clock::duration duration);
@@ -69,7 +69,7 @@ Task<void> yield();
 namespace detail {
 template <class T>
 struct JoinState {
-  explicit JoinState(const Executor& executor) : done(executor, asio::steady_timer::time_point::max()) {}
+  explicit JoinState(const Loop& executor) : done(executor, asio::steady_timer::time_point::max()) {}
   asio::steady_timer done;
   std::optional<Result<T>> result;
 };
@@ -78,7 +78,7 @@ struct JoinState {
 /// Runs the task as its own coroutine, out of reach of the caller's cancellation. If the caller is cancelled
 /// the task still runs to its end.
 template <class T>
-Task<T> join(Executor executor, Task<T> task) {
+Task<T> join(Loop executor, Task<T> task) {
   auto state = std::make_shared<detail::JoinState<T>>(executor);
   auto body = [](std::shared_ptr<detail::JoinState<T>> shared, Task<T> inner) -> Task<void> {
     try {

@@ -19,7 +19,7 @@ Task<int> answer() {
   co_return 42;
 }
 
-Task<int> never(Executor executor, bool& unwound) {
+Task<int> never(Loop executor, bool& unwound) {
   struct Guard {
     bool& flag;
     ~Guard() { flag = true; }
@@ -44,7 +44,7 @@ TEST(Timeout, CancelsWhatTakesTooLongAndSaysWhatItWas) {
   EXPECT_TRUE(unwound);
 }
 
-Task<void> wait_and_note(Executor executor, bool& unwound) {
+Task<void> wait_and_note(Loop executor, bool& unwound) {
   RELAY_CO_CHECK(co_await never(executor, unwound));
   co_return Result<void>{};
 }
@@ -71,13 +71,13 @@ TEST(Cancel, BeforeTheTaskWaitsStillEndsIt) {
   EXPECT_TRUE(unwound);
 }
 
-Task<void> finish_later(Executor executor, Event& go, bool& finished) {
+Task<void> finish_later(Loop executor, Event& go, bool& finished) {
   RELAY_CO_CHECK(co_await go.wait());
   finished = true;
   co_return Result<void>{};
 }
 
-Task<void> join_it(Executor executor, Event& go, bool& finished) {
+Task<void> join_it(Loop executor, Event& go, bool& finished) {
   RELAY_CO_CHECK(co_await join(executor, finish_later(executor, go, finished)));
   co_return Result<void>{};
 }

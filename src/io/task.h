@@ -18,6 +18,6 @@ namespace asio = boost::asio;
 template <class T = void>
 using Task = asio::awaitable<Result<T>>;
 
-using Executor = asio::any_io_executor;
+using Loop = asio::any_io_executor;
 
 }  // namespace relay::io

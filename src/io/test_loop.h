@@ -13,7 +13,7 @@ namespace relay::io {
 
 class TestLoop {
  public:
-  [[nodiscard]] Executor executor() { return context_.get_executor(); }
+  [[nodiscard]] Loop executor() { return context_.get_executor(); }
   asio::io_context& context() { return context_; }
 
   template <class T>

@@ -37,7 +37,7 @@ class ThreadPool {
   /// Where the result waits for the caller; only the loop thread looks into it.
   template <class Outcome>
   struct Handover {
-    explicit Handover(const Executor& loop) : done(loop) {}
+    explicit Handover(const Loop& loop) : done(loop) {}
     Event done;
     std::optional<Outcome> outcome;
     std::exception_ptr thrown;
@@ -49,7 +49,7 @@ class ThreadPool {
 template <class Work>
 auto ThreadPool::run(Work work) -> asio::awaitable<std::invoke_result_t<Work&>> {
   using Outcome = std::invoke_result_t<Work&>;
-  const Executor loop = co_await asio::this_coro::executor;
+  const Loop loop = co_await asio::this_coro::executor;
   auto handover = std::make_shared<Handover<Outcome>>(loop);
   asio::post(pool_, [handover, loop, owned = std::move(work)]() mutable {
     std::optional<Outcome> outcome;

@@ -18,7 +18,7 @@ namespace relay::io {
 
 class Waker {
  public:
-  explicit Waker(Executor executor) : executor_(std::move(executor)) {}
+  explicit Waker(Loop executor) : executor_(std::move(executor)) {}
 
   /// Resumes the waiter from the loop, never from within this call. Without a waiter nothing is remembered:
   /// the waiter looks at its condition before it waits.
@@ -49,14 +49,14 @@ class Waker {
     state_->waiter = std::move(handler);
   }
 
-  static void complete(const std::shared_ptr<State>& state, const Executor& executor,
+  static void complete(const std::shared_ptr<State>& state, const Loop& executor,
                        boost::system::error_code error) {
     if (!state || !state->waiter) return;
     Waiter waiter = std::exchange(state->waiter, {});
     asio::post(executor, [waiter = std::move(waiter), error]() mutable { waiter(error); });
   }
 
-  Executor executor_;
+  Loop executor_;
   std::shared_ptr<State> state_;  // made by the first wait: most replies are there before anybody waits
 };
 

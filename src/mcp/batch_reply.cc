@@ -21,13 +21,13 @@ class BatchPart final : public Reply {
 
  protected:
   void write(std::string message) override { batch_->out->send(std::move(message)); }
-  void end(Answer answer) override { batch_->add(std::move(answer.text)); }
+  void end(FinalMessage answer) override { batch_->add(std::move(answer.text)); }
 
  private:
   std::shared_ptr<Batch> batch_;
 };
 
-bool needs_answer(const std::expected<protocol::Message, protocol::Refusal>& message) {
+bool needs_answer(const std::expected<protocol::Message, protocol::MalformedMessage>& message) {
   return !message || std::holds_alternative<protocol::Request>(*message);
 }
 

@@ -23,7 +23,7 @@ std::shared_ptr<const std::vector<Item>> collect(const std::vector<Entry>& entri
 Catalogue::Catalogue(Identity identity, protocol::Caching caching)
     : identity_(std::move(identity)), caching_(caching) {}
 
-Result<void> Catalogue::add_tool(protocol::Tool tool, ToolHandler handler) {
+Result<void> Catalogue::add_tool(protocol::Tool tool, CatalogueToolHandler handler) {
   if (tool_by_name_.contains(tool.name))
     return fail(invalid(fmt::format("there is a tool '{}' already", tool.name)));
   RELAY_TRY(protocol::Schema input, protocol::Schema::compile(tool.input_schema.value()));
@@ -57,7 +57,7 @@ void Catalogue::add_template(protocol::ResourceTemplate resource_template, Resou
   templates_.push_back({std::move(resource_template), std::move(reader)});
   if (observer_) observer_->resources_changed();
 }
-void Catalogue::add_prompt(protocol::Prompt prompt, PromptHandler handler) {
+void Catalogue::add_prompt(protocol::Prompt prompt, CataloguePromptHandler handler) {
   prompts_.push_back({std::move(prompt), std::move(handler)});
   report_prompts_changed();
 }
@@ -148,7 +148,7 @@ io::Task<protocol::PromptResult> Catalogue::get_prompt(Context& context, std::st
     if (given && !given->is_string())
       co_return fail(invalid(fmt::format("the argument '{}' must be a string", argument.name)));
   }
-  const PromptHandler handler = found->handler;
+  const CataloguePromptHandler handler = found->handler;
   co_return co_await handler(context, std::move(arguments));
 }
 

@@ -22,11 +22,12 @@
 
 namespace relay::mcp {
 
-using ToolHandler = std::function<io::Task<protocol::ToolResult>(Context&, json::object arguments)>;
+using CatalogueToolHandler = std::function<io::Task<protocol::ToolResult>(Context&, json::object arguments)>;
 using Variables = std::map<std::string, std::string>;
 using ResourceReader =
     std::function<io::Task<protocol::ReadResult>(Context&, std::string uri, Variables variables)>;
-using PromptHandler = std::function<io::Task<protocol::PromptResult>(Context&, json::object arguments)>;
+using CataloguePromptHandler =
+    std::function<io::Task<protocol::PromptResult>(Context&, json::object arguments)>;
 using Completer = std::function<std::vector<std::string>(const protocol::CompletionRequest&)>;
 
 class Catalogue : public Backend {
@@ -35,11 +36,11 @@ class Catalogue : public Backend {
                      protocol::Caching caching = {std::chrono::minutes(5), protocol::CacheScope::shared});
 
   /// Fails when the name is taken or a schema does not compile.
-  Result<void> add_tool(protocol::Tool tool, ToolHandler handler);
+  Result<void> add_tool(protocol::Tool tool, CatalogueToolHandler handler);
   bool remove_tool(std::string_view name);
   void add_resource(protocol::Resource resource, ResourceReader reader);
   void add_template(protocol::ResourceTemplate resource_template, ResourceReader reader);
-  void add_prompt(protocol::Prompt prompt, PromptHandler handler);
+  void add_prompt(protocol::Prompt prompt, CataloguePromptHandler handler);
   /// For one argument of a prompt, or one variable of a template.
   void add_completer(std::string ref, std::string argument, Completer completer);
   /// Tells subscribers; the observer is the server's.
@@ -67,7 +68,7 @@ class Catalogue : public Backend {
  private:
   struct ToolEntry {
     protocol::Tool tool;
-    ToolHandler handler;
+    CatalogueToolHandler handler;
     protocol::Schema input;
     std::optional<protocol::Schema> output;
   };
@@ -81,7 +82,7 @@ class Catalogue : public Backend {
   };
   struct PromptEntry {
     protocol::Prompt prompt;
-    PromptHandler handler;
+    CataloguePromptHandler handler;
   };
   struct TextHash {
     using is_transparent = void;

@@ -4,12 +4,12 @@ namespace relay::mcp {
 namespace {
 
 // One question is a round of one.
-template <class Answer, class Request>
-io::Task<Answer> ask_one(Context& context, Request request, std::string key) {
+template <class FinalMessage, class Request>
+io::Task<FinalMessage> ask_one(Context& context, Request request, std::string key) {
   std::vector<protocol::Ask> asks;
   asks.push_back({std::move(request), std::move(key)});
   RELAY_CO_TRY(auto answers, co_await context.ask_all(std::move(asks)));
-  Answer* answer = answers.empty() ? nullptr : std::get_if<Answer>(&answers.front());
+  FinalMessage* answer = answers.empty() ? nullptr : std::get_if<FinalMessage>(&answers.front());
   if (!answer) co_return fail(internal("an answer of another type came back"));
   co_return std::move(*answer);
 }

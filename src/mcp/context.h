@@ -52,7 +52,7 @@ class Context {
   [[nodiscard]] virtual const protocol::Request& request() const = 0;
   [[nodiscard]] virtual protocol::Revision revision() const = 0;
   [[nodiscard]] virtual const protocol::ClientCapabilities& client() const = 0;
-  [[nodiscard]] virtual io::Executor executor() const = 0;
+  [[nodiscard]] virtual io::Loop executor() const = 0;
   /// Copies of it may outlive the call.
   [[nodiscard]] virtual io::CancelSource cancellation() const = 0;
   /// For whoever uses this context from a coroutine of their own, which may still unwind when the handler has

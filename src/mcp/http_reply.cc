@@ -15,7 +15,7 @@ namespace {
 // for it.
 class Attendant {
  public:
-  Attendant(const io::Executor& executor, net::Exchange& exchange,
+  Attendant(const io::Loop& executor, net::HttpExchange& exchange,
             const std::shared_ptr<MessageStream>& stream)
       : begin_(executor, kMoment) {
     begin_.async_wait([this, alive = std::weak_ptr<State>(state_), executor, &exchange,
@@ -75,8 +75,8 @@ bool is_plain(const MessageStream& stream, const ReplyStyle& style) {
   return stream.has_answer() && !stream.has_messages() && style.accepts.json;
 }
 
-io::Task<void> respond_plain(net::Exchange& exchange, MessageStream& stream, ReplyStyle& style) {
-  Answer answer = *stream.take_answer();
+io::Task<void> respond_plain(net::HttpExchange& exchange, MessageStream& stream, ReplyStyle& style) {
+  FinalMessage answer = *stream.take_answer();
   net::HttpResponse response = json_answer(std::move(answer));
   for (const auto& [name, value] : style.headers) response.headers.add(name, value);
   return exchange.respond(std::move(response));
@@ -128,7 +128,7 @@ Result<void> forgive_gone(Result<void> written) {
   return written;
 }
 
-io::Task<void> stream_events(net::Exchange& exchange, MessageStream& stream, std::uint64_t after,
+io::Task<void> stream_events(net::HttpExchange& exchange, MessageStream& stream, std::uint64_t after,
                              std::uint64_t ticket, Attendant& attendant, const ReplyStyle& style) {
   stream.turn_into_events();
   net::Headers headers = event_headers(style);
@@ -158,12 +158,13 @@ Accepts parse_accept(const net::Headers& headers) {
       all || text.find("text/event-stream") != std::string::npos || text.find("text/*") != std::string::npos};
 }
 
-net::HttpResponse json_answer(Answer answer) {
+net::HttpResponse json_answer(FinalMessage answer) {
   if (answer.text.empty()) return net::HttpResponse{202, {}, {}};
   return net::json_response(answer.http_status, std::move(answer.text));
 }
 
-io::Task<void> send_reply(net::Exchange& exchange, std::shared_ptr<MessageStream> stream, ReplyStyle style) {
+io::Task<void> send_reply(net::HttpExchange& exchange, std::shared_ptr<MessageStream> stream,
+                          ReplyStyle style) {
   const AbandonModern abandon{*stream, style.session == nullptr};
   if (is_plain(*stream, style)) co_return co_await respond_plain(exchange, *stream, style);
   const std::uint64_t ticket = stream->attach();
@@ -180,7 +181,7 @@ io::Task<void> send_reply(net::Exchange& exchange, std::shared_ptr<MessageStream
   co_return co_await stream_events(exchange, *stream, 0, ticket, attendant, style);
 }
 
-io::Task<void> send_events(net::Exchange& exchange, std::shared_ptr<MessageStream> stream,
+io::Task<void> send_events(net::HttpExchange& exchange, std::shared_ptr<MessageStream> stream,
                            std::uint64_t after, ReplyStyle style) {
   const std::uint64_t ticket = stream->attach(after);
   Attendant attendant(co_await io::asio::this_coro::executor, exchange, stream);

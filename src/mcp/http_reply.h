@@ -33,13 +33,14 @@ struct ReplyStyle {
 
 /// Answers the exchange with what the stream holds and will hold. Returns when the answer is sent, when the
 /// client is gone, or when another connection took the stream over.
-io::Task<void> send_reply(net::Exchange& exchange, std::shared_ptr<MessageStream> stream, ReplyStyle style);
+io::Task<void> send_reply(net::HttpExchange& exchange, std::shared_ptr<MessageStream> stream,
+                          ReplyStyle style);
 
 /// For GET: events from after that entry on, until the stream ends.
-io::Task<void> send_events(net::Exchange& exchange, std::shared_ptr<MessageStream> stream,
+io::Task<void> send_events(net::HttpExchange& exchange, std::shared_ptr<MessageStream> stream,
                            std::uint64_t after, ReplyStyle style);
 
 /// A stream that somebody reads to the end: what is already known about a request that goes no further.
-net::HttpResponse json_answer(Answer answer);
+net::HttpResponse json_answer(FinalMessage answer);
 
 }  // namespace relay::mcp

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "mcp/call.h"
+#include "mcp/served_request.h"
 #include "mcp/session.h"
 
 namespace relay::mcp {
 
-class LegacyCall final : public Call {
+class LegacyCall final : public ServedRequest {
  public:
   LegacyCall(Server& server, std::shared_ptr<Session> session, protocol::Request request,
              std::shared_ptr<Reply> reply)
-      : Call(server, std::move(request), std::move(reply)), session_(std::move(session)) {}
+      : ServedRequest(server, std::move(request), std::move(reply)), session_(std::move(session)) {}
 
   [[nodiscard]] const authority::Caller& caller() const override { return session_->caller; }
   [[nodiscard]] protocol::Revision revision() const override { return session_->revision; }
@@ -28,7 +28,7 @@ class LegacyCall final : public Call {
   [[nodiscard]] const std::shared_ptr<Reply>& reply() const { return reply_; }
 
  protected:
-  [[nodiscard]] std::string write_result(const Outcome& outcome) const override {
+  [[nodiscard]] std::string write_result(const ResultMembers& outcome) const override {
     return write_legacy_result(outcome);
   }
   [[nodiscard]] std::string write_created_task(const TaskRecord& task) const override;

@@ -23,12 +23,12 @@ void answer(Reply& reply, const protocol::Id& id, const std::expected<std::strin
       {answered ? protocol::write_result(id, *answered) : protocol::write_error(id, answered.error()), 200});
 }
 
-io::Task<Outcome> subscribe(Call& call) {
+io::Task<ResultMembers> subscribe(ServedRequest& call) {
   auto& session = static_cast<LegacyCall&>(call).session();
   const auto uri = json::find_string(call.params(), "uri");
   if (!uri || uri->empty() || uri->size() > limits::kUriBytes)
     co_return fail(invalid("params.uri must be a URI"));
-  if (session.subscriptions.contains(*uri)) co_return Outcome{};
+  if (session.subscriptions.contains(*uri)) co_return ResultMembers{};
   if (session.subscriptions.size() >= limits::kSubscriptionsPerClient)
     co_return fail(
         busy(fmt::format("a session has at most {} subscriptions", limits::kSubscriptionsPerClient)));
@@ -37,11 +37,11 @@ io::Task<Outcome> subscribe(Call& call) {
   auto watched = co_await call.server().subscriptions().watch(call.caller(), wanted);
   if (!watched) session.subscriptions.erase(wanted);
   if (!watched) co_return fail(watched.error());
-  co_return Outcome{};
+  co_return ResultMembers{};
 }
 
 // Waits for the end of a task; meanwhile the task's questions go out on this request's stream.
-io::Task<Outcome> task_result(Call& call) {
+io::Task<ResultMembers> task_result(ServedRequest& call) {
   auto& legacy = static_cast<LegacyCall&>(call);
   const auto id = json::find_string(call.params(), "taskId");
   const auto task =
@@ -52,7 +52,7 @@ io::Task<Outcome> task_result(Call& call) {
   RELAY_CO_CHECK(co_await task->ended.wait());
   if (!task->outcome) co_return fail(call.refuse({code::kInvalidParams, "the task was cancelled", {}}));
   if (!task->outcome->has_value()) co_return fail(call.refuse(task->outcome->error()));
-  Outcome outcome = **task->outcome;
+  ResultMembers outcome = **task->outcome;
   if (!outcome.meta_members.empty()) outcome.meta_members += ',';
   outcome.meta_members += related_task_member(task->id);
   co_return outcome;

@@ -30,7 +30,7 @@ std::optional<MessageStream::Entry> MessageStream::take() {
   return std::nullopt;
 }
 
-std::optional<Answer> MessageStream::take_answer() {
+std::optional<FinalMessage> MessageStream::take_answer() {
   return std::exchange(answer_, std::nullopt);
 }
 
@@ -49,7 +49,7 @@ void MessageStream::write(std::string message) {
   changed_.wake();
 }
 
-void MessageStream::end(Answer answer) {
+void MessageStream::end(FinalMessage answer) {
   if (!events_) {
     answer_ = std::move(answer);
   } else if (!answer.text.empty()) {

@@ -25,7 +25,7 @@ class MessageStream final : public Reply {
   };
   enum class Replay : std::uint8_t { no, yes };
 
-  MessageStream(io::Executor executor, Replay replay) : changed_(std::move(executor)), replay_(replay) {}
+  MessageStream(io::Loop executor, Replay replay) : changed_(std::move(executor)), replay_(replay) {}
 
   /// Becomes the writer; `after` is the number of the last entry that the client has.
   std::uint64_t attach(std::uint64_t after = 0);
@@ -36,7 +36,7 @@ class MessageStream final : public Reply {
   std::optional<Entry> take();
   [[nodiscard]] bool has_messages() const;
   /// The answer as a value: only while nothing went before it.
-  std::optional<Answer> take_answer();
+  std::optional<FinalMessage> take_answer();
   [[nodiscard]] bool is_drained() const { return finished() && !has_messages() && !answer_; }
   /// Moves the answer behind the messages: it is an event like them from now on.
   void turn_into_events();
@@ -55,7 +55,7 @@ class MessageStream final : public Reply {
 
  protected:
   void write(std::string message) override;
-  void end(Answer answer) override;
+  void end(FinalMessage answer) override;
 
  private:
   void append(std::string message);
@@ -67,7 +67,7 @@ class MessageStream final : public Reply {
   std::uint64_t last_number_ = 0;
   std::uint64_t position_ = 0;  // number of the last entry taken
   std::uint64_t ticket_ = 0;
-  std::optional<Answer> answer_;
+  std::optional<FinalMessage> answer_;
   bool events_ = false;
   bool close_requested_ = false;
 };

@@ -4,7 +4,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "mcp/catalogue.h"
-#include "mcp/outcome.h"
+#include "mcp/result_members.h"
 
 namespace relay::mcp {
 namespace {
@@ -70,8 +70,8 @@ TEST(EventIds, RoundTripAndRefuse) {
     EXPECT_FALSE(find_event_id(text)) << text;
 }
 
-TEST(Outcome, RawResultsKeepTheirBytes) {
-  const Outcome outcome =
+TEST(ResultMembers, RawResultsKeepTheirBytes) {
+  const ResultMembers outcome =
       outcome_of_raw(R"({"resultType":"complete","content":[{"n":1.50}],"_meta":{"a":1.0},"ttlMs":5})",
                      protocol::kLatestLegacy);
   EXPECT_EQ(write_legacy_result(outcome), R"({"content":[{"n":1.50}],"_meta":{"a":1.0}})");

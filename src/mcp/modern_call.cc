@@ -33,7 +33,7 @@ json::object original_params(const protocol::Request& request) {
 
 ModernCall::ModernCall(Server& server, authority::Caller caller, protocol::ModernEnvelope envelope,
                        protocol::Request request, std::shared_ptr<Reply> reply)
-    : Call(server, std::move(request), std::move(reply)),
+    : ServedRequest(server, std::move(request), std::move(reply)),
       caller_(std::move(caller)),
       envelope_(std::move(envelope)) {}
 
@@ -113,7 +113,7 @@ bool ModernCall::resume(int round, const protocol::Request& retry, protocol::Mod
   return true;
 }
 
-std::string ModernCall::write_result(const Outcome& outcome) const {
+std::string ModernCall::write_result(const ResultMembers& outcome) const {
   return write_modern_result(outcome, server_.server_info());
 }
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "mcp/call.h"
 #include "mcp/round.h"
+#include "mcp/served_request.h"
 #include "protocol/modern_envelope.h"
 
 namespace relay::mcp {
 
-class ModernCall final : public Call {
+class ModernCall final : public ServedRequest {
  public:
   ModernCall(Server& server, authority::Caller caller, protocol::ModernEnvelope envelope,
              protocol::Request request, std::shared_ptr<Reply> reply);
@@ -28,7 +28,7 @@ class ModernCall final : public Call {
               std::shared_ptr<Reply> reply);
 
  protected:
-  [[nodiscard]] std::string write_result(const Outcome& outcome) const override;
+  [[nodiscard]] std::string write_result(const ResultMembers& outcome) const override;
   [[nodiscard]] std::string write_created_task(const TaskRecord& task) const override;
   [[nodiscard]] bool may_become_task() const override { return envelope_.client.tasks; }
   [[nodiscard]] int status_of(const protocol::RpcError& error) const override;

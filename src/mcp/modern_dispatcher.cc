@@ -95,7 +95,7 @@ void ModernDispatcher::handle(authority::Caller caller, protocol::Request reques
 
 std::string ModernDispatcher::discover() const {
   const Identity& identity = server_.backend().identity();
-  Outcome outcome;
+  ResultMembers outcome;
   std::string members;
   protocol::ObjectWriter writer(members);
   const std::string_view versions[] = {protocol::name_of(protocol::kLatestModern)};
@@ -196,7 +196,7 @@ void ModernDispatcher::handle_task(Incoming incoming) {
   const auto task =
       name ? server_.tasks().find(*name, incoming.caller.principal, protocol::Era::modern) : nullptr;
   if (!task) return refuse(reply, id, code::kInvalidParams, "there is no such task", 200);
-  Outcome outcome;
+  ResultMembers outcome;
   if (incoming.request.method == "tasks/get") {
     outcome.members = write_modern_task_details(*task, protocol::kLatestModern, server_.server_info());
   } else if (incoming.request.method == "tasks/cancel") {

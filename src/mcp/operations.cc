@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
-#include "mcp/call.h"
+#include "mcp/served_request.h"
 #include "protocol/cursor.h"
 #include "protocol/json_writer.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using protocol::Listing;
 
-Result<std::string> take_text(Call& call, std::string_view key) {
+Result<std::string> take_text(ServedRequest& call, std::string_view key) {
   const auto text = json::find_string(call.params(), key);
   if (!text) return fail(invalid(fmt::format("params.{} must be a string", key)));
   if (text->size() > limits::kUriBytes) return fail(invalid(fmt::format("params.{} is too long", key)));
@@ -23,7 +23,7 @@ Result<std::string> take_text(Call& call, std::string_view key) {
 }
 
 // Missing arguments are an empty object; arguments of another type are the client's mistake.
-Result<json::object> take_arguments(Call& call) {
+Result<json::object> take_arguments(ServedRequest& call) {
   json::value* arguments = call.params().if_contains("arguments");
   if (!arguments) return json::object();
   if (!arguments->is_object()) return fail(invalid("params.arguments must be an object"));
@@ -31,7 +31,7 @@ Result<json::object> take_arguments(Call& call) {
 }
 
 // Parameters that make no sense are a protocol error, also for tools/call.
-Error refuse_params(Call& call, const Error& error) {
+Error refuse_params(ServedRequest& call, const Error& error) {
   return call.refuse({protocol::code::kInvalidParams, error.message, {}});
 }
 
@@ -39,7 +39,7 @@ std::string meta_members_of(const json::object& meta) {
   return meta.empty() ? std::string() : std::string(members_of(json::write(meta)));
 }
 
-Result<std::size_t> offset_of(Call& call, std::string_view list) {
+Result<std::size_t> offset_of(ServedRequest& call, std::string_view list) {
   const json::value* cursor = json::find(call.params(), "cursor");
   if (!cursor) return 0;
   if (!cursor->is_string()) return fail(invalid("params.cursor must be a string"));
@@ -47,14 +47,14 @@ Result<std::size_t> offset_of(Call& call, std::string_view list) {
 }
 
 template <class T>
-Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_view list,
-                           std::string_view member) {
+Result<ResultMembers> write_page(ServedRequest& call, const Listing<T>& listing, std::string_view list,
+                                 std::string_view member) {
   RELAY_TRY(const std::size_t offset, offset_of(call, list));
   const auto& items = *listing.items;
   if (offset > items.size())
     return fail(invalid("the cursor is beyond the end of the list: start again without it"));
   const std::size_t count = std::min(items.size() - offset, limits::kPageItems);
-  Outcome outcome;
+  ResultMembers outcome;
   outcome.caching = listing.caching;
   json::append_quoted(outcome.members, member);
   outcome.members += ":[";
@@ -71,24 +71,24 @@ Result<Outcome> write_page(Call& call, const Listing<T>& listing, std::string_vi
   return outcome;
 }
 
-io::Task<Outcome> list_tools(Call& call) {
+io::Task<ResultMembers> list_tools(ServedRequest& call) {
   RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_tools(call.caller()));
   co_return write_page(call, listing, "tools/list", "tools");
 }
-io::Task<Outcome> list_resources(Call& call) {
+io::Task<ResultMembers> list_resources(ServedRequest& call) {
   RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_resources(call.caller()));
   co_return write_page(call, listing, "resources/list", "resources");
 }
-io::Task<Outcome> list_templates(Call& call) {
+io::Task<ResultMembers> list_templates(ServedRequest& call) {
   RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_templates(call.caller()));
   co_return write_page(call, listing, "resources/templates/list", "resourceTemplates");
 }
-io::Task<Outcome> list_prompts(Call& call) {
+io::Task<ResultMembers> list_prompts(ServedRequest& call) {
   RELAY_CO_TRY(const auto listing, co_await call.server().backend().list_prompts(call.caller()));
   co_return write_page(call, listing, "prompts/list", "prompts");
 }
 
-io::Task<Outcome> call_tool(Call& call) {
+io::Task<ResultMembers> call_tool(ServedRequest& call) {
   auto name = take_text(call, "name");
   if (!name) co_return fail(refuse_params(call, name.error()));
   auto arguments = take_arguments(call);
@@ -96,16 +96,16 @@ io::Task<Outcome> call_tool(Call& call) {
   RELAY_CO_TRY(const protocol::ToolResult result,
                co_await call.server().backend().call_tool(call, *std::move(name), *std::move(arguments)));
   if (result.raw) co_return outcome_of_raw(result.raw->text(), call.revision());
-  Outcome outcome;
+  ResultMembers outcome;
   protocol::append_members(outcome.members, result, call.revision());
   outcome.meta_members = meta_members_of(result.meta);
   co_return outcome;
 }
 
-io::Task<Outcome> read_resource(Call& call) {
+io::Task<ResultMembers> read_resource(ServedRequest& call) {
   RELAY_CO_TRY(const std::string uri, take_text(call, "uri"));
   RELAY_CO_TRY(const protocol::ReadResult result, co_await call.server().backend().read_resource(call, uri));
-  Outcome outcome;
+  ResultMembers outcome;
   if (result.raw) {
     outcome = outcome_of_raw(result.raw->text(), call.revision());
   } else {
@@ -116,23 +116,23 @@ io::Task<Outcome> read_resource(Call& call) {
   co_return outcome;
 }
 
-io::Task<Outcome> get_prompt(Call& call) {
+io::Task<ResultMembers> get_prompt(ServedRequest& call) {
   RELAY_CO_TRY(std::string name, take_text(call, "name"));
   RELAY_CO_TRY(json::object arguments, take_arguments(call));
   RELAY_CO_TRY(const protocol::PromptResult result,
                co_await call.server().backend().get_prompt(call, std::move(name), std::move(arguments)));
   if (result.raw) co_return outcome_of_raw(result.raw->text(), call.revision());
-  Outcome outcome;
+  ResultMembers outcome;
   protocol::append_members(outcome.members, result, call.revision());
   outcome.meta_members = meta_members_of(result.meta);
   co_return outcome;
 }
 
-io::Task<Outcome> complete(Call& call) {
+io::Task<ResultMembers> complete(ServedRequest& call) {
   RELAY_CO_TRY(protocol::CompletionRequest request, protocol::parse_completion_request(call.params()));
   RELAY_CO_TRY(const protocol::Completion completion,
                co_await call.server().backend().complete(call, std::move(request)));
-  Outcome outcome;
+  ResultMembers outcome;
   protocol::append_members(outcome.members, completion);
   co_return outcome;
 }

@@ -23,7 +23,7 @@ void InFlight::abandon_all() {
   for (const auto& reply : alive) reply->abandon();
 }
 
-void Reply::finish(Answer answer) {
+void Reply::finish(FinalMessage answer) {
   if (finished_) return;
   finished_ = true;
   on_abandon_ = nullptr;

@@ -16,7 +16,7 @@
 
 namespace relay::mcp {
 
-struct Answer {
+struct FinalMessage {
   std::string text;       // a JSON-RPC response; empty: the request was cancelled and gets none
   int http_status = 200;  // for the HTTP transport, when the answer is all it sends
 };
@@ -49,7 +49,7 @@ class Reply {
   void send(std::string message) {
     if (!finished_) write(std::move(message));
   }
-  void finish(Answer answer);
+  void finish(FinalMessage answer);
   /// Nobody wants the answer any more: the call behind it is cancelled.
   void abandon();
   /// Legacy HTTP: ends the connection, not the call.
@@ -64,7 +64,7 @@ class Reply {
 
  protected:
   virtual void write(std::string message) = 0;
-  virtual void end(Answer answer) = 0;
+  virtual void end(FinalMessage answer) = 0;
 
  private:
   bool finished_ = false;

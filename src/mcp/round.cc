@@ -8,7 +8,7 @@
 
 namespace relay::mcp {
 
-Round::Round(io::Executor executor, std::vector<protocol::Ask> asks)
+Round::Round(io::Loop executor, std::vector<protocol::Ask> asks)
     : asks_(std::move(asks)), answers_(asks_.size()), done_(std::move(executor)) {
   for (std::size_t i = 0; i < asks_.size(); ++i)
     if (asks_[i].key.empty()) asks_[i].key = fmt::format("input_{}", i + 1);

@@ -16,7 +16,7 @@ namespace relay::mcp {
 class Round {
  public:
   /// Makes up the keys that are empty: "input_1", "input_2".
-  Round(io::Executor executor, std::vector<protocol::Ask> asks);
+  Round(io::Loop executor, std::vector<protocol::Ask> asks);
 
   void take(const json::object& responses);
   [[nodiscard]] bool is_complete() const;

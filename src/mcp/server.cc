@@ -41,7 +41,7 @@ std::string uri_member(std::string_view uri) {
 
 }  // namespace
 
-Server::Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random,
+Server::Server(io::Loop executor, Backend& backend, const Clock& clock, RandomSource& random,
                ServerOptions options)
     : executor_(std::move(executor)),
       backend_(backend),

@@ -40,7 +40,7 @@ struct TaskRecord;
 
 class Server final : public ChangeObserver {
  public:
-  Server(io::Executor executor, Backend& backend, const Clock& clock, RandomSource& random,
+  Server(io::Loop executor, Backend& backend, const Clock& clock, RandomSource& random,
          ServerOptions options);
   ~Server() override;
   Server(const Server&) = delete;
@@ -54,7 +54,7 @@ class Server final : public ChangeObserver {
   /// Ends every session, listen stream, parked call and task. Transports are stopped by their owner.
   void stop();
 
-  [[nodiscard]] io::Executor executor() const { return executor_; }
+  [[nodiscard]] io::Loop executor() const { return executor_; }
   [[nodiscard]] Backend& backend() const { return backend_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] RandomSource& random() const { return random_; }
@@ -78,7 +78,7 @@ class Server final : public ChangeObserver {
   void announce(List list);
   void announce_task(const TaskRecord& task);
 
-  io::Executor executor_;
+  io::Loop executor_;
   Backend& backend_;
   const Clock& clock_;
   RandomSource& random_;

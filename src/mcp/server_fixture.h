@@ -28,7 +28,7 @@ class RecordingReply final : public Reply {
 
  protected:
   void write(std::string message) override { sent.push_back(*json::parse(message)); }
-  void end(Answer given) override {
+  void end(FinalMessage given) override {
     status = given.http_status;
     answer = given.text.empty() ? json::value() : *json::parse(given.text);
   }
@@ -47,7 +47,7 @@ class ServerTest : public testing::Test {
     poll();
   }
 
-  void add(std::string name, std::string schema, ToolHandler handler,
+  void add(std::string name, std::string schema, CatalogueToolHandler handler,
            protocol::TaskSupport tasks = protocol::TaskSupport::forbidden) {
     protocol::Tool tool;
     tool.name = std::move(name);

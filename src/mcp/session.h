@@ -29,14 +29,14 @@ namespace relay::mcp {
 
 /// A request of ours that the client has not answered yet.
 struct PendingAsk {
-  explicit PendingAsk(const io::Executor& executor) : answered(executor) {}
+  explicit PendingAsk(const io::Loop& executor) : answered(executor) {}
   io::Event answered;
   std::optional<std::expected<json::value, protocol::RpcError>> answer;
 };
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(io::Executor executor, authority::Caller caller, std::shared_ptr<Reply> unsolicited)
+  Session(io::Loop executor, authority::Caller caller, std::shared_ptr<Reply> unsolicited)
       : caller(std::move(caller)), unsolicited(std::move(unsolicited)), executor_(std::move(executor)) {}
 
   authority::Caller caller;
@@ -72,7 +72,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::shared_ptr<MessageStream> stream;
     MonoTime kept_at;
   };
-  io::Executor executor_;
+  io::Loop executor_;
   std::unordered_map<std::string, std::shared_ptr<PendingAsk>> asks_;
   std::int64_t last_ask_ = 0;
   std::deque<KeptStream> streams_;

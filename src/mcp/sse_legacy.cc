@@ -21,7 +21,7 @@ class StreamReply final : public Reply {
 
  protected:
   void write(std::string message) override { stream_->send(std::move(message)); }
-  void end(Answer answer) override {
+  void end(FinalMessage answer) override {
     if (!answer.text.empty()) stream_->send(std::move(answer.text));
   }
 
@@ -37,7 +37,7 @@ struct EndSession {
 
 }  // namespace
 
-io::Task<void> SseLegacy::serve_stream(net::Exchange& exchange, std::string principal) {
+io::Task<void> SseLegacy::serve_stream(net::HttpExchange& exchange, std::string principal) {
   authority::Caller caller{.principal = std::move(principal),
                            .transport = authority::Transport::sse,
                            .remote = exchange.request().remote_address};
@@ -55,7 +55,7 @@ io::Task<void> SseLegacy::serve_stream(net::Exchange& exchange, std::string prin
   co_return co_await send_events(exchange, std::move(stream), 0, std::move(style));
 }
 
-io::Task<void> SseLegacy::serve_message(net::Exchange& exchange, std::string principal) {
+io::Task<void> SseLegacy::serve_message(net::HttpExchange& exchange, std::string principal) {
   const auto id = net::find_query(exchange.request().query, "session");
   const auto session = id ? server_.sessions().find(*id, principal) : nullptr;
   if (!session || session->caller.transport != authority::Transport::sse)

@@ -15,8 +15,9 @@ class SseLegacy {
   SseLegacy(Server& server, std::string messages_path)
       : server_(server), messages_path_(std::move(messages_path)) {}
 
-  io::Task<void> serve_stream(net::Exchange& exchange, std::string principal);   // GET /sse
-  io::Task<void> serve_message(net::Exchange& exchange, std::string principal);  // POST /messages?session=...
+  io::Task<void> serve_stream(net::HttpExchange& exchange, std::string principal);  // GET /sse
+  io::Task<void> serve_message(net::HttpExchange& exchange,
+                               std::string principal);  // POST /messages?session=...
 
  private:
   Server& server_;

@@ -26,7 +26,7 @@ class LineReply final : public Reply {
 
  protected:
   void write(std::string message) override { say(*writer_, message); }
-  void end(Answer answer) override {
+  void end(FinalMessage answer) override {
     if (!answer.text.empty()) say(*writer_, answer.text);
   }
 
@@ -60,7 +60,7 @@ class StdioConnection {
   }
 
  private:
-  void refuse(const protocol::Refusal& refusal) {
+  void refuse(const protocol::MalformedMessage& refusal) {
     say(*writer_, protocol::write_error(refusal.id, refusal.error));
   }
   void refuse(const protocol::Id& id, int code, std::string message) {

@@ -51,7 +51,7 @@ const json::object& params_of(const protocol::Message& message) {
 
 }  // namespace
 
-io::Task<void> StreamableHttp::serve(net::Exchange& exchange, std::string principal) {
+io::Task<void> StreamableHttp::serve(net::HttpExchange& exchange, std::string principal) {
   const std::string& method = exchange.request().method;
   if (method == "POST") return serve_post(exchange, std::move(principal));
   if (method == "GET") return serve_get(exchange, std::move(principal));
@@ -59,7 +59,7 @@ io::Task<void> StreamableHttp::serve(net::Exchange& exchange, std::string princi
   return exchange.respond(method_not_allowed("GET, POST, DELETE"));
 }
 
-io::Task<void> StreamableHttp::serve_post(net::Exchange& exchange, std::string principal) {
+io::Task<void> StreamableHttp::serve_post(net::HttpExchange& exchange, std::string principal) {
   const net::Headers& headers = exchange.request().headers;
   if (!is_json(headers)) {
     net::HttpResponse refused = refusal(415, code::kInvalidRequest, "Content-Type must be application/json");
@@ -80,7 +80,7 @@ io::Task<void> StreamableHttp::serve_post(net::Exchange& exchange, std::string p
   co_return co_await take(exchange, *std::move(message), std::move(principal));
 }
 
-io::Task<void> StreamableHttp::take(net::Exchange& exchange, protocol::Message message,
+io::Task<void> StreamableHttp::take(net::HttpExchange& exchange, protocol::Message message,
                                     std::string principal) {
   const net::Headers& headers = exchange.request().headers;
   const bool claims_modern = protocol::claims_modern_era(params_of(message));
@@ -114,7 +114,7 @@ io::Task<void> StreamableHttp::take(net::Exchange& exchange, protocol::Message m
   co_return co_await exchange.respond(accepted());
 }
 
-io::Task<void> StreamableHttp::serve_modern(net::Exchange& exchange, protocol::Request request,
+io::Task<void> StreamableHttp::serve_modern(net::HttpExchange& exchange, protocol::Request request,
                                             std::string principal) {
   const net::HttpRequest& http = exchange.request();
   ReplyStyle style{parse_accept(http.headers), nullptr, {}, {}};
@@ -126,7 +126,7 @@ io::Task<void> StreamableHttp::serve_modern(net::Exchange& exchange, protocol::R
   co_return co_await send_reply(exchange, std::move(stream), std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_legacy(net::Exchange& exchange, protocol::Request request,
+io::Task<void> StreamableHttp::serve_legacy(net::HttpExchange& exchange, protocol::Request request,
                                             std::string principal) {
   auto session = find_session(exchange.request(), principal);
   if (!session) {
@@ -139,7 +139,7 @@ io::Task<void> StreamableHttp::serve_legacy(net::Exchange& exchange, protocol::R
   co_return co_await send_reply(exchange, std::move(stream), std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_initialize(net::Exchange& exchange, protocol::Request request,
+io::Task<void> StreamableHttp::serve_initialize(net::HttpExchange& exchange, protocol::Request request,
                                                 std::string principal) {
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::yes);
   auto session = std::make_shared<Session>(server_.executor(),
@@ -161,7 +161,8 @@ io::Task<void> StreamableHttp::serve_initialize(net::Exchange& exchange, protoco
   co_return co_await send_reply(exchange, std::move(reply), std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_batch(net::Exchange& exchange, std::string body, std::string principal) {
+io::Task<void> StreamableHttp::serve_batch(net::HttpExchange& exchange, std::string body,
+                                           std::string principal) {
   auto incoming = protocol::parse_incoming(std::move(body));
   net::HttpResponse refused = refusal(400, code::kInvalidRequest, "batches belong to revision 2025-03-26");
   if (!incoming) {
@@ -179,7 +180,7 @@ io::Task<void> StreamableHttp::serve_batch(net::Exchange& exchange, std::string 
   co_return co_await send_reply(exchange, std::move(stream), std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_get(net::Exchange& exchange, std::string principal) {
+io::Task<void> StreamableHttp::serve_get(net::HttpExchange& exchange, std::string principal) {
   const net::HttpRequest& request = exchange.request();
   if (header_names_modern(request.headers) || !parse_accept(request.headers).events)
     co_return co_await exchange.respond(method_not_allowed("POST"));
@@ -200,7 +201,7 @@ io::Task<void> StreamableHttp::serve_get(net::Exchange& exchange, std::string pr
   co_return co_await send_events(exchange, std::move(stream), after, std::move(style));
 }
 
-io::Task<void> StreamableHttp::serve_delete(net::Exchange& exchange, std::string principal) {
+io::Task<void> StreamableHttp::serve_delete(net::HttpExchange& exchange, std::string principal) {
   const net::HttpRequest& request = exchange.request();
   if (header_names_modern(request.headers)) co_return co_await exchange.respond(method_not_allowed("POST"));
   const auto session = find_session(request, principal);

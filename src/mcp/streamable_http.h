@@ -23,7 +23,7 @@ class StreamableHttp {
   explicit StreamableHttp(Server& server) : server_(server), legacy_(server), modern_(server) {}
 
   /// Answers one exchange. The caller has checked Host and Origin and authenticated the principal.
-  io::Task<void> serve(net::Exchange& exchange, std::string principal);
+  io::Task<void> serve(net::HttpExchange& exchange, std::string principal);
 
  private:
   struct Refused {
@@ -31,14 +31,15 @@ class StreamableHttp {
     protocol::Id id;
     protocol::RpcError error;
   };
-  io::Task<void> serve_post(net::Exchange& exchange, std::string principal);
-  io::Task<void> serve_get(net::Exchange& exchange, std::string principal);
-  io::Task<void> serve_delete(net::Exchange& exchange, std::string principal);
-  io::Task<void> serve_modern(net::Exchange& exchange, protocol::Request request, std::string principal);
-  io::Task<void> serve_legacy(net::Exchange& exchange, protocol::Request request, std::string principal);
-  io::Task<void> serve_initialize(net::Exchange& exchange, protocol::Request request, std::string principal);
-  io::Task<void> serve_batch(net::Exchange& exchange, std::string body, std::string principal);
-  io::Task<void> take(net::Exchange& exchange, protocol::Message message, std::string principal);
+  io::Task<void> serve_post(net::HttpExchange& exchange, std::string principal);
+  io::Task<void> serve_get(net::HttpExchange& exchange, std::string principal);
+  io::Task<void> serve_delete(net::HttpExchange& exchange, std::string principal);
+  io::Task<void> serve_modern(net::HttpExchange& exchange, protocol::Request request, std::string principal);
+  io::Task<void> serve_legacy(net::HttpExchange& exchange, protocol::Request request, std::string principal);
+  io::Task<void> serve_initialize(net::HttpExchange& exchange, protocol::Request request,
+                                  std::string principal);
+  io::Task<void> serve_batch(net::HttpExchange& exchange, std::string body, std::string principal);
+  io::Task<void> take(net::HttpExchange& exchange, protocol::Message message, std::string principal);
   /// The session that the headers name, or what to answer.
   std::expected<std::shared_ptr<Session>, Refused> find_session(const net::HttpRequest& request,
                                                                 std::string_view principal);

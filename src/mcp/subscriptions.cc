@@ -1,7 +1,7 @@
 #include "mcp/subscriptions.h"
 
 #include "base/limits.h"
-#include "mcp/outcome.h"
+#include "mcp/result_members.h"
 #include "protocol/json_writer.h"
 #include "protocol/modern_envelope.h"
 
@@ -76,7 +76,7 @@ void Subscriptions::remove(const std::shared_ptr<Listener>& listener) {
 
 void Subscriptions::stop(std::string_view server_info) {
   for (const auto& listener : std::exchange(listeners_, {})) {
-    Outcome outcome;
+    ResultMembers outcome;
     const std::string meta = subscription_meta(listener->id);
     outcome.meta_members = members_of(meta);
     listener->reply->finish(
@@ -109,7 +109,7 @@ io::Task<void> Subscriptions::watch(const authority::Caller& caller, std::string
     use.done = true;
     co_return use.watch->answer;
   }
-  const io::Executor executor = co_await io::asio::this_coro::executor;
+  const io::Loop executor = co_await io::asio::this_coro::executor;
   Use use{std::make_shared<Watch>(executor), Use::Part::asking};
   watched_.insert_or_assign(key, use.watch);
   auto answer = co_await backend_.watch(who, std::move(uri));

@@ -95,7 +95,7 @@ void TaskStore::set_status(TaskRecord& task, TaskStatus status, std::string mess
   on_change_(task);
 }
 
-void TaskStore::finish(TaskRecord& task, std::expected<Outcome, protocol::RpcError> outcome) {
+void TaskStore::finish(TaskRecord& task, std::expected<ResultMembers, protocol::RpcError> outcome) {
   if (is_terminal(task.status)) return;
   const bool failed = !outcome;
   std::string message = failed ? outcome.error().message : std::string();

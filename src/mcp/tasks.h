@@ -19,8 +19,8 @@
 #include "base/random.h"
 #include "io/event.h"
 #include "io/spawn.h"
-#include "mcp/outcome.h"
 #include "mcp/reply.h"
+#include "mcp/result_members.h"
 #include "mcp/round.h"
 #include "protocol/revision.h"
 
@@ -33,7 +33,7 @@ constexpr bool is_terminal(TaskStatus status) {
 }
 
 struct TaskRecord {
-  explicit TaskRecord(const io::Executor& executor) : ended(executor) {}
+  explicit TaskRecord(const io::Loop& executor) : ended(executor) {}
 
   std::string id;
   std::string principal;
@@ -44,7 +44,7 @@ struct TaskRecord {
   WallTime created{};
   WallTime updated{};
   std::chrono::milliseconds ttl{};
-  std::optional<std::expected<Outcome, protocol::RpcError>> outcome;
+  std::optional<std::expected<ResultMembers, protocol::RpcError>> outcome;
   std::shared_ptr<Round> round;     // modern: the open questions
   std::weak_ptr<Reply> asking;      // legacy: the tasks/result request that questions are sent on
   std::vector<std::string> unsent;  // legacy: questions that wait for one
@@ -56,7 +56,7 @@ class TaskStore {
  public:
   using OnChange = std::function<void(const TaskRecord&)>;
 
-  TaskStore(io::Executor executor, const Clock& clock, RandomSource& random, OnChange on_change)
+  TaskStore(io::Loop executor, const Clock& clock, RandomSource& random, OnChange on_change)
       : executor_(std::move(executor)), clock_(clock), random_(random), on_change_(std::move(on_change)) {}
 
   /// Fails with `busy` when the store is full of tasks that still run.
@@ -69,14 +69,14 @@ class TaskStore {
 
   void set_status(TaskRecord& task, TaskStatus status, std::string message = {});
   /// Terminal states stay: a result that comes after a cancellation is dropped.
-  void finish(TaskRecord& task, std::expected<Outcome, protocol::RpcError> outcome);
+  void finish(TaskRecord& task, std::expected<ResultMembers, protocol::RpcError> outcome);
   void cancel(TaskRecord& task);
   void stop();
 
  private:
   void drop_expired();
 
-  io::Executor executor_;
+  io::Loop executor_;
   const Clock& clock_;
   RandomSource& random_;
   OnChange on_change_;

@@ -16,7 +16,7 @@ std::chrono::milliseconds sweep_interval(const ServerLimits& limits) {
 
 }  // namespace
 
-ConnectionRegistry::ConnectionRegistry(const io::Executor& executor, const ServerLimits& limits)
+ConnectionRegistry::ConnectionRegistry(const io::Loop& executor, const ServerLimits& limits)
     : max_connections_(limits.connections),
       max_per_address_(limits.connections_per_address),
       interval_(sweep_interval(limits)),

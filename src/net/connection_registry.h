@@ -30,7 +30,7 @@ class LiveConnection {
 
 class ConnectionRegistry : public std::enable_shared_from_this<ConnectionRegistry> {
  public:
-  ConnectionRegistry(const io::Executor& executor, const ServerLimits& limits);
+  ConnectionRegistry(const io::Loop& executor, const ServerLimits& limits);
 
   [[nodiscard]] bool has_room(const std::string& address) const;
   void add(const std::shared_ptr<LiveConnection>& connection, const std::string& address);

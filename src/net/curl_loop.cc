@@ -9,7 +9,7 @@ constexpr std::size_t kIdleHandles = 32;
 
 }  // namespace
 
-CurlLoop::CurlLoop(const io::Executor& executor, const CurlLibrary& curl)
+CurlLoop::CurlLoop(const io::Loop& executor, const CurlLibrary& curl)
     : executor_(executor), curl_(curl), multi_(curl.multi_init()), timer_(executor) {
   curl_.multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlLoop::on_socket);
   curl_.multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);

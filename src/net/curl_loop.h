@@ -24,12 +24,12 @@ class CurlListener {
 
 class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
  public:
-  CurlLoop(const io::Executor& executor, const CurlLibrary& curl);
+  CurlLoop(const io::Loop& executor, const CurlLibrary& curl);
   ~CurlLoop();
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
-  [[nodiscard]] const io::Executor& executor() const { return executor_; }
+  [[nodiscard]] const io::Loop& executor() const { return executor_; }
   [[nodiscard]] const CurlLibrary& curl() const { return curl_; }
 
   /// A handle without options, used before or new.
@@ -41,7 +41,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
 
  private:
   struct Watch {
-    explicit Watch(const io::Executor& executor) : descriptor(executor) {}
+    explicit Watch(const io::Loop& executor) : descriptor(executor) {}
     boost::asio::posix::stream_descriptor descriptor;  // curl's; released, never closed
     int wanted = 0;
     bool reading = false;
@@ -57,7 +57,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void set_timer(long timeout_ms);
   void act(curl_socket_t socket, int direction);
 
-  io::Executor executor_;
+  io::Loop executor_;
   const CurlLibrary& curl_;
   CURLM* multi_;
   boost::asio::steady_timer timer_;

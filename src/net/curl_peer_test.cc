@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-io::Task<void> echo(Exchange& exchange) {
+io::Task<void> echo(HttpExchange& exchange) {
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
   const std::string secure = exchange.request().secure ? " secure" : "";
   if (exchange.request().path == "/stream") {
@@ -48,8 +48,8 @@ class CurlPeer : public testing::TestWithParam<bool> {
   }
   ~CurlPeer() override { std::filesystem::remove(upload_); }
 
-  ServerOptions options() {
-    ServerOptions options;
+  HttpServerOptions options() {
+    HttpServerOptions options;
     if (GetParam()) options.tls = ServerTls{certificate_.certificate_path(), certificate_.key_path()};
     return options;
   }

@@ -38,7 +38,7 @@ std::pair<std::string, std::uint16_t> address_text(const sockaddr& address) {
 }
 
 // Feeds the request body to curl, a piece at a time, never more than one piece ahead.
-io::Task<void> pump(std::shared_ptr<Upload> upload, std::shared_ptr<const ClientRequest> request) {
+io::Task<void> pump(std::shared_ptr<CurlUpload> upload, std::shared_ptr<const ClientRequest> request) {
   while (!upload->ended && upload->wake_transfer) {
     auto piece = co_await request->body_source();
     if (!piece) upload->error = std::move(piece.error());
@@ -129,7 +129,7 @@ void CurlTransfer::set_body() {
   const bool may_lack_body =
       request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
   if (request.body_source) {
-    upload_ = std::make_shared<Upload>(loop_->executor());
+    upload_ = std::make_shared<CurlUpload>(loop_->executor());
     upload_->wake_transfer = [this] { resume(); };
     curl_.easy_setopt(handle_, CURLOPT_UPLOAD, 1L);
     curl_.easy_setopt(handle_, CURLOPT_READFUNCTION, &CurlTransfer::on_upload);
@@ -241,7 +241,7 @@ std::size_t CurlTransfer::take_body(std::string_view bytes) {
 }
 
 std::size_t CurlTransfer::give_upload(std::span<char> out) {
-  Upload& upload = *upload_;
+  CurlUpload& upload = *upload_;
   last_activity_ = std::chrono::steady_clock::now();
   if (upload.error) {
     refused_ = upload.error;

@@ -1,7 +1,7 @@
 // CurlTransfer: one request on the wire, without redirects. Internal to the HTTP client.
 //
 // curl pushes, the consumer pulls: bytes that arrive faster than they are read pile up to a limit, then the
-// transfer is paused until somebody reads. The request body goes the other way round through Upload.
+// transfer is paused until somebody reads. The request body goes the other way round through CurlUpload.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@
 namespace relay::net {
 
 /// What the pump coroutine and curl's read callback share. Outlives the transfer while the pump unwinds.
-struct Upload {
-  explicit Upload(const io::Executor& executor)
+struct CurlUpload {
+  explicit CurlUpload(const io::Loop& executor)
       : room(executor, boost::asio::steady_timer::time_point::max()) {}
   std::string bytes;
   std::size_t sent = 0;  // of bytes
@@ -93,7 +93,7 @@ class CurlTransfer final : public CurlListener {
   std::optional<Error> refused_;  // what a hook or a limit said
   std::string allowed_address_;   // the last one that on_address let pass
 
-  std::shared_ptr<Upload> upload_;
+  std::shared_ptr<CurlUpload> upload_;
   io::CancelSource pump_cancel_;
   std::chrono::steady_clock::time_point last_activity_;
   boost::asio::steady_timer news_;

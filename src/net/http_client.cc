@@ -99,14 +99,14 @@ class CurlResponse final : public ClientResponse {
 
 class CurlClient final : public HttpClient {
  public:
-  explicit CurlClient(const io::Executor& executor) : executor_(executor) {}
+  explicit CurlClient(const io::Loop& executor) : executor_(executor) {}
 
   io::Task<std::unique_ptr<ClientResponse>> send(ClientRequest request) override;
 
  private:
   Result<std::shared_ptr<CurlLoop>> loop();
 
-  io::Executor executor_;
+  io::Loop executor_;
   std::shared_ptr<CurlLoop> loop_;  // from the first request on
 };
 
@@ -141,7 +141,7 @@ io::Task<std::unique_ptr<ClientResponse>> CurlClient::send(ClientRequest first) 
 
 }  // namespace
 
-std::unique_ptr<HttpClient> HttpClient::make(const io::Executor& executor) {
+std::unique_ptr<HttpClient> HttpClient::make(const io::Loop& executor) {
   return std::make_unique<CurlClient>(executor);
 }
 

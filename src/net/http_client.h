@@ -78,7 +78,7 @@ class ClientResponse {
 
 class HttpClient {
  public:
-  static std::unique_ptr<HttpClient> make(const io::Executor& executor);
+  static std::unique_ptr<HttpClient> make(const io::Loop& executor);
   virtual ~HttpClient() = default;
 
   virtual io::Task<std::unique_ptr<ClientResponse>> send(ClientRequest request) = 0;

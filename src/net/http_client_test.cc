@@ -39,7 +39,7 @@ HttpResponse redirect_to(int status, std::string location) {
 }
 
 // The other side of every test here, one path a behaviour.
-io::Task<void> peer(Exchange& exchange) {
+io::Task<void> peer(HttpExchange& exchange) {
   const HttpRequest& request = exchange.request();
   HttpResponse response = text_response(200, "hello");
   if (request.path == "/echo") {
@@ -399,7 +399,7 @@ TEST_F(HttpClientTest, RunsManyTransfersAtOnce) {
 
 TEST(HttpClientTls, TrustsOnlyTheGivenCertificate) {
   const TestCertificate certificate;
-  ServerOptions options;
+  HttpServerOptions options;
   options.tls = ServerTls{certificate.certificate_path(), certificate.key_path()};
   TestServer server(peer, options);
   auto client = server.loop().call([&] { return HttpClient::make(server.loop().executor()); });

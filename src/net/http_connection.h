@@ -1,9 +1,9 @@
 // One HTTP connection, whatever the stream is: TCP, TLS, or a test's in-memory stream.
 //
-// The connection is a coroutine and at the same time the Exchange that handlers see: there is one request at
-// a time, so nothing is allocated per request but what the request itself needs. Reading ahead happens only
-// when somebody wants to know whether the peer is still there (peer_gone, a stream): then one read is pending
-// beside the handler, and what it brings is the beginning of the next request.
+// The connection is a coroutine and at the same time the HttpExchange that handlers see: there is one request
+// at a time, so nothing is allocated per request but what the request itself needs. Reading ahead happens
+// only when somebody wants to know whether the peer is still there (peer_gone, a stream): then one read is
+// pending beside the handler, and what it brings is the beginning of the next request.
 #pragma once
 
 #include <charconv>
@@ -33,11 +33,11 @@ struct ServerCore {
 };
 
 template <class Stream>
-class Connection final : public LiveConnection,
-                         public Exchange,
-                         public std::enable_shared_from_this<Connection<Stream>> {
+class HttpConnection final : public LiveConnection,
+                             public HttpExchange,
+                             public std::enable_shared_from_this<HttpConnection<Stream>> {
  public:
-  Connection(Stream stream, std::shared_ptr<ServerCore> core, std::string remote_address)
+  HttpConnection(Stream stream, std::shared_ptr<ServerCore> core, std::string remote_address)
       : stream_(std::move(stream)),
         core_(std::move(core)),
         remote_address_(std::move(remote_address)),
@@ -50,13 +50,13 @@ class Connection final : public LiveConnection,
   }
 
   /// Registers it and runs it to its end.
-  static void start(const std::shared_ptr<Connection>& self) {
+  static void start(const std::shared_ptr<HttpConnection>& self) {
     self->core_->registry->add(self, self->remote_address_);
     io::spawn(self->stream_.get_executor(), run(self), "http connection", self->cancel_);
   }
-  static io::Task<void> run(std::shared_ptr<Connection> self);
+  static io::Task<void> run(std::shared_ptr<HttpConnection> self);
 
-  // Exchange
+  // HttpExchange
   [[nodiscard]] const HttpRequest& request() const override { return request_; }
   io::Task<std::string> read_body(std::size_t max_bytes) override;
   io::Task<void> respond(HttpResponse response) override;
@@ -122,7 +122,7 @@ class Connection final : public LiveConnection,
   const HttpRequest& request_ = parser_.request();
   InputBuffer buffer_;
   std::string out_;
-  Refusal refusal_{};
+  BadRequest refusal_{};
 
   Time read_deadline_ = Time::max();
   Time write_deadline_ = Time::max();

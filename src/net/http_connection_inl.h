@@ -1,4 +1,4 @@
-// The bodies of Connection's templates; include http_connection.h instead.
+// The bodies of HttpConnection's templates; include http_connection.h instead.
 #pragma once
 
 #include <boost/asio/this_coro.hpp>
@@ -9,9 +9,9 @@ namespace relay::net {
 
 /// A chunked body, one of announced length, a plain one to an HTTP/1.0 peer, or none at all to HEAD.
 template <class Stream>
-class Connection<Stream>::Body final : public BodyStream {
+class HttpConnection<Stream>::Body final : public BodyStream {
  public:
-  Body(Connection& connection, Framing framing, std::size_t length = 0)
+  Body(HttpConnection& connection, Framing framing, std::size_t length = 0)
       : connection_(connection), framing_(framing), left_(length) {}
 
   io::Task<void> write(std::string_view bytes) override {
@@ -50,16 +50,16 @@ class Connection<Stream>::Body final : public BodyStream {
     return Pieces(asio::buffer(out));
   }
 
-  Connection& connection_;
+  HttpConnection& connection_;
   Framing framing_;
   std::size_t left_;  // of an announced length
 };
 
 template <class Stream>
-io::Task<void> Connection<Stream>::run(std::shared_ptr<Connection> self) {
+io::Task<void> HttpConnection<Stream>::run(std::shared_ptr<HttpConnection> self) {
   // Whichever way the coroutine ends, the socket is closed, so that a watching read ends, too.
   struct Ending {
-    Connection& connection;
+    HttpConnection& connection;
     ~Ending() {
       Face::close(connection.stream_);
       connection.core_->registry->remove(connection, connection.remote_address_);
@@ -74,7 +74,7 @@ io::Task<void> Connection<Stream>::run(std::shared_ptr<Connection> self) {
 
 /// False when the connection is over.
 template <class Stream>
-asio::awaitable<bool> Connection<Stream>::serve_one() {
+asio::awaitable<bool> HttpConnection<Stream>::serve_one() {
   const Head head = co_await read_head();
   if (head == Head::closed) co_return false;
   if (head == Head::refused) {
@@ -95,7 +95,7 @@ asio::awaitable<bool> Connection<Stream>::serve_one() {
 }
 
 template <class Stream>
-asio::awaitable<typename Connection<Stream>::Head> Connection<Stream>::read_head() {
+asio::awaitable<typename HttpConnection<Stream>::Head> HttpConnection<Stream>::read_head() {
   parser_.reset();
   if (!watching_) buffer_.release(kCopiedBytes);
   answer_ = Answer::none;
@@ -127,7 +127,7 @@ asio::awaitable<typename Connection<Stream>::Head> Connection<Stream>::read_head
 }
 
 template <class Stream>
-asio::awaitable<Result<void>> Connection<Stream>::call_handler() {
+asio::awaitable<Result<void>> HttpConnection<Stream>::call_handler() {
   std::exception_ptr thrown;
   try {
     co_return co_await core_->handler(*this);
@@ -146,7 +146,7 @@ asio::awaitable<Result<void>> Connection<Stream>::call_handler() {
 
 /// What the handler left undone.
 template <class Stream>
-asio::awaitable<void> Connection<Stream>::settle(Result<void> result) {
+asio::awaitable<void> HttpConnection<Stream>::settle(Result<void> result) {
   switch (answer_) {
     case Answer::none: {
       if (result && gone_.is_set())
@@ -173,7 +173,7 @@ asio::awaitable<void> Connection<Stream>::settle(Result<void> result) {
 
 /// Reads and forgets the rest of a short body, so that the connection can go on.
 template <class Stream>
-asio::awaitable<void> Connection<Stream>::finish_body() {
+asio::awaitable<void> HttpConnection<Stream>::finish_body() {
   read_deadline_ = after(core_->limits.body_timeout);
   while (keep_alive_ && !parser_.done()) {
     const auto fed = feed_body();
@@ -186,7 +186,7 @@ asio::awaitable<void> Connection<Stream>::finish_body() {
 /// Closing a socket that has unread input resets it, and the peer may never see the answer. So: say that
 /// nothing more comes, then read a little of what still comes.
 template <class Stream>
-asio::awaitable<void> Connection<Stream>::part() {
+asio::awaitable<void> HttpConnection<Stream>::part() {
   read_deadline_ = after(kLingerTime);
   if (!Face::kSecure) Face::shut_down_sending(stream_);
   if (Face::kSecure) co_await Face::say_goodbye(stream_);
@@ -200,7 +200,7 @@ asio::awaitable<void> Connection<Stream>::part() {
 }
 
 template <class Stream>
-asio::awaitable<error_code> Connection<Stream>::fill() {
+asio::awaitable<error_code> HttpConnection<Stream>::fill() {
   if (watching_) {
     co_await watch_done_.wait();
     if (!ended_) co_return error_code{};
@@ -215,10 +215,10 @@ asio::awaitable<error_code> Connection<Stream>::fill() {
 
 /// Every piece that the peer takes gives it a new time limit.
 template <class Stream>
-asio::awaitable<Result<void>> Connection<Stream>::send_rest(Pieces pieces) {
+asio::awaitable<Result<void>> HttpConnection<Stream>::send_rest(Pieces pieces) {
   struct Writing {
-    Connection& connection;
-    explicit Writing(Connection& owner) : connection(owner) { connection.writing_ = true; }
+    HttpConnection& connection;
+    explicit Writing(HttpConnection& owner) : connection(owner) { connection.writing_ = true; }
     ~Writing() {
       connection.writing_ = false;
       connection.write_deadline_ = Time::max();
@@ -240,7 +240,7 @@ asio::awaitable<Result<void>> Connection<Stream>::send_rest(Pieces pieces) {
 }
 
 template <class Stream>
-io::Task<void> Connection<Stream>::send_continue() {
+io::Task<void> HttpConnection<Stream>::send_continue() {
   continue_sent_ = true;
   Pieces pieces(asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25));
   if (send_now(pieces)) co_return Result<void>{};
@@ -249,7 +249,7 @@ io::Task<void> Connection<Stream>::send_continue() {
 
 /// True when the body is whole.
 template <class Stream>
-Result<bool> Connection<Stream>::feed_body() {
+Result<bool> HttpConnection<Stream>::feed_body() {
   if (buffer_.empty()) return parser_.done();
   const auto used = parser_.feed(buffer_.view());
   if (used) {
@@ -262,7 +262,7 @@ Result<bool> Connection<Stream>::feed_body() {
 }
 
 template <class Stream>
-io::Task<std::string> Connection<Stream>::read_body(std::size_t max_bytes) {
+io::Task<std::string> HttpConnection<Stream>::read_body(std::size_t max_bytes) {
   const auto length = parser_.content_length();
   if (length.value_or(0) > max_bytes)
     co_return fail(too_large(fmt::format("the request body is over {} bytes", max_bytes)));
@@ -284,7 +284,7 @@ io::Task<std::string> Connection<Stream>::read_body(std::size_t max_bytes) {
 }
 
 template <class Stream>
-io::Task<void> Connection<Stream>::respond(HttpResponse response) {
+io::Task<void> HttpConnection<Stream>::respond(HttpResponse response) {
   if (answer_ != Answer::none) co_return fail(internal("the request is answered already"));
   answer_ = Answer::whole;
   const bool bare = response.status == 204 || response.status == 304;
@@ -302,7 +302,7 @@ io::Task<void> Connection<Stream>::respond(HttpResponse response) {
 }
 
 template <class Stream>
-io::Task<std::unique_ptr<BodyStream>> Connection<Stream>::start_stream(int status, Headers headers) {
+io::Task<std::unique_ptr<BodyStream>> HttpConnection<Stream>::start_stream(int status, Headers headers) {
   if (answer_ != Answer::none) co_return fail(internal("the request is answered already"));
   answer_ = Answer::streaming;
   event_stream_ = headers.find("Content-Type").value_or("").starts_with("text/event-stream");
@@ -324,7 +324,7 @@ io::Task<std::unique_ptr<BodyStream>> Connection<Stream>::start_stream(int statu
 }
 
 template <class Stream>
-void Connection<Stream>::begin_answer(int status, const Headers& headers, HeadShape shape) {
+void HttpConnection<Stream>::begin_answer(int status, const Headers& headers, HeadShape shape) {
   keep_alive_ = keep_alive_ && can_keep(headers);
   shape.after = !keep_alive_            ? AfterAnswer::close
                 : parser_.is_http_1_0() ? AfterAnswer::keep_said
@@ -334,7 +334,7 @@ void Connection<Stream>::begin_answer(int status, const Headers& headers, HeadSh
 }
 
 template <class Stream>
-bool Connection<Stream>::can_keep(const Headers& headers) const {
+bool HttpConnection<Stream>::can_keep(const Headers& headers) const {
   if (core_->stopping || body_broken_ || !parser_.keep_alive()) return false;
   if (!parser_.done() && !is_drainable()) return false;
   return !equal_ignoring_case(headers.find("Connection").value_or(""), "close");
@@ -343,20 +343,20 @@ bool Connection<Stream>::can_keep(const Headers& headers) const {
 // A peer that waits for "100 Continue" may send the body or not: nobody can know where its next request
 // begins.
 template <class Stream>
-bool Connection<Stream>::is_drainable() const {
+bool HttpConnection<Stream>::is_drainable() const {
   const auto length = parser_.content_length();
   return length && *length <= kDrainBytes && (!parser_.expects_continue() || continue_sent_);
 }
 
 template <class Stream>
-io::Event& Connection<Stream>::peer_gone() {
+io::Event& HttpConnection<Stream>::peer_gone() {
   watch_wanted_ = true;
   watch();
   return gone_;
 }
 
 template <class Stream>
-void Connection<Stream>::watch() {
+void HttpConnection<Stream>::watch() {
   if (watching_ || ended_ || !parser_.done() || !buffer_.empty()) return;
   watching_ = true;
   buffer_.expect(kWatchBytes);
@@ -368,7 +368,7 @@ void Connection<Stream>::watch() {
 }
 
 template <class Stream>
-void Connection<Stream>::watched(const error_code& error, std::size_t bytes) {
+void HttpConnection<Stream>::watched(const error_code& error, std::size_t bytes) {
   watching_ = false;
   buffer_.commit(bytes);
   ended_ = error;
@@ -377,7 +377,7 @@ void Connection<Stream>::watched(const error_code& error, std::size_t bytes) {
 }
 
 template <class Stream>
-void Connection<Stream>::check_deadline(Time now) {
+void HttpConnection<Stream>::check_deadline(Time now) {
   if (now >= write_deadline_) return abort();
   if (now < read_deadline_) return;
   read_deadline_ = Time::max();
@@ -386,7 +386,7 @@ void Connection<Stream>::check_deadline(Time now) {
 }
 
 template <class Stream>
-void Connection<Stream>::shut_down() {
+void HttpConnection<Stream>::shut_down() {
   if (idle_) return abort();
   cancel_.cancel();
 }

@@ -13,7 +13,7 @@ namespace test = boost::beast::test;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-io::Task<void> handle(Exchange& exchange) {
+io::Task<void> handle(HttpExchange& exchange) {
   if (exchange.request().path == "/stream") {
     Headers headers{{"Content-Type", "text/event-stream"}};
     RELAY_CO_TRY(auto body, co_await exchange.start_stream(200, std::move(headers)));
@@ -48,8 +48,8 @@ Outcome converse(std::string_view input, std::size_t read_size, test::fail_count
   server.read_size(read_size);
   server.append({input.data(), input.size()});
   client.close();  // after these bytes, the end
-  Connection<test::stream>::start(
-      std::make_shared<Connection<test::stream>>(std::move(server), core, "test"));
+  HttpConnection<test::stream>::start(
+      std::make_shared<HttpConnection<test::stream>>(std::move(server), core, "test"));
   loop.run();
   return {without_dates(std::string(client.str())), core->registry->size()};
 }

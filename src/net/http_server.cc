@@ -30,7 +30,7 @@ Result<std::shared_ptr<asio::ssl::context>> load_tls(const ServerTls& tls) {
   return context;
 }
 
-Result<tcp::acceptor> listen(const io::Executor& executor, const ServerOptions& options) {
+Result<tcp::acceptor> listen(const io::Loop& executor, const HttpServerOptions& options) {
   error_code error;
   const asio::ip::address address = asio::ip::make_address(options.address, error);
   if (error) return fail(invalid(fmt::format("'{}' is not an address to listen on", options.address)));
@@ -117,16 +117,16 @@ void BeastServer::admit(const std::shared_ptr<State>& state, tcp::socket socket)
   socket.non_blocking(true, ignored);
   socket.set_option(tcp::no_delay(true), ignored);
   std::string address = address_text(socket);
-  const io::Executor executor = socket.get_executor();
+  const io::Loop executor = socket.get_executor();
   if (!state->core->registry->has_room(address)) {
     if (state->refusals < kRefusalsAtOnce)
       io::spawn(executor, refuse(state, std::move(socket)), "http refusal");
   } else if (state->tls) {
-    using Tls = Connection<TlsStream>;
+    using Tls = HttpConnection<TlsStream>;
     Tls::start(
         std::make_shared<Tls>(TlsStream(std::move(socket), *state->tls), state->core, std::move(address)));
   } else {
-    using Plain = Connection<tcp::socket>;
+    using Plain = HttpConnection<tcp::socket>;
     Plain::start(std::make_shared<Plain>(std::move(socket), state->core, std::move(address)));
   }
 }
@@ -164,7 +164,7 @@ io::Task<void> BeastServer::stop(std::chrono::steady_clock::duration grace) {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::open(io::Executor executor, ServerOptions options,
+Result<std::unique_ptr<HttpServer>> HttpServer::open(io::Loop executor, HttpServerOptions options,
                                                      HttpHandler handler) {
   std::shared_ptr<asio::ssl::context> tls;
   if (options.tls) {

@@ -1,10 +1,10 @@
 // The HTTP/1.1 server. Beast lives in http_server.cc and nowhere else.
 //
-// A connection is a coroutine that reads one request head at a time and hands an Exchange to the handler. The
-// handler reads the body when it wants it (so that a refused request is refused before its body is read) and
-// answers once: whole, or as a stream. When the handler returns without an answer the server sends 500; when
-// it fails with an Error the server sends the error's own status. Pipelined requests wait their turn in the
-// socket. Every connection ends: each phase has a time limit (base/limits.h), and stop() ends them all.
+// A connection is a coroutine that reads one request head at a time and hands an HttpExchange to the handler.
+// The handler reads the body when it wants it (so that a refused request is refused before its body is read)
+// and answers once: whole, or as a stream. When the handler returns without an answer the server sends 500;
+// when it fails with an Error the server sends the error's own status. Pipelined requests wait their turn in
+// the socket. Every connection ends: each phase has a time limit (base/limits.h), and stop() ends them all.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 namespace relay::net {
 
 /// A response body that is written piece by piece: chunked, or exactly as long as the Content-Length field
-/// that was given to Exchange::start_stream.
+/// that was given to HttpExchange::start_stream.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
@@ -35,9 +35,9 @@ class BodyStream {
 };
 
 /// One request and the chance to answer it. Lives until the handler returns.
-class Exchange {
+class HttpExchange {
  public:
-  virtual ~Exchange() = default;
+  virtual ~HttpExchange() = default;
 
   [[nodiscard]] virtual const HttpRequest& request() const = 0;
   /// The whole body. Fails with too_large (413) over max_bytes, timeout, or invalid when the framing is
@@ -52,7 +52,7 @@ class Exchange {
   virtual io::Event& peer_gone() = 0;
 };
 
-using HttpHandler = std::function<io::Task<void>(Exchange&)>;
+using HttpHandler = std::function<io::Task<void>(HttpExchange&)>;
 
 struct ServerTls {
   std::string certificate_path;  // PEM chain
@@ -69,7 +69,7 @@ struct ServerLimits {
   std::chrono::milliseconds write_timeout = limits::kWriteTimeout;
 };
 
-struct ServerOptions {
+struct HttpServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: the kernel chooses
   std::optional<ServerTls> tls;
@@ -79,7 +79,7 @@ struct ServerOptions {
 class HttpServer {
  public:
   /// Binds and listens; connections are accepted from the next turn of the loop on.
-  static Result<std::unique_ptr<HttpServer>> open(io::Executor executor, ServerOptions options,
+  static Result<std::unique_ptr<HttpServer>> open(io::Loop executor, HttpServerOptions options,
                                                   HttpHandler handler);
   virtual ~HttpServer() = default;
 

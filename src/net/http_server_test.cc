@@ -18,7 +18,7 @@ using testing::Not;
 using testing::StartsWith;
 
 // Answers with what it got, so that tests see what the handler saw.
-io::Task<void> echo(Exchange& exchange) {
+io::Task<void> echo(HttpExchange& exchange) {
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
   HttpResponse response =
       text_response(200, exchange.request().method + " " + exchange.request().path + " [" + body + "]");
@@ -55,7 +55,7 @@ TEST(HttpServer, RefusesGarbageAfterAGoodRequest) {
 }
 
 // Streams one event and then waits for the peer to go.
-io::Task<void> open_stream(Exchange& exchange) {
+io::Task<void> open_stream(HttpExchange& exchange) {
   Headers headers{{"Content-Type", "text/event-stream"}};
   RELAY_CO_TRY(auto body, co_await exchange.start_stream(200, std::move(headers)));
   RELAY_CO_CHECK(co_await body->write("data: hello\n\n"));
@@ -69,8 +69,8 @@ void wait_for_connections(TestServer& server, std::size_t count) {
   while (server.connection_count() != count) std::this_thread::sleep_for(1ms);
 }
 
-ServerOptions with_limits(const ServerLimits& limits) {
-  ServerOptions options;
+HttpServerOptions with_limits(const ServerLimits& limits) {
+  HttpServerOptions options;
   options.limits = limits;
   return options;
 }
@@ -110,7 +110,7 @@ TEST(HttpServer, AnswersASlowBodyWith408) {
 }
 
 TEST(HttpServer, DropsAPeerThatDoesNotRead) {
-  auto flood = [](Exchange& exchange) -> io::Task<void> {
+  auto flood = [](HttpExchange& exchange) -> io::Task<void> {
     Headers headers;
     RELAY_CO_TRY(auto body, co_await exchange.start_stream(200, std::move(headers)));
     const std::string piece(1 * limits::kMiB, 'x');
@@ -160,7 +160,7 @@ TEST(HttpServer, AsksForTheBodyOnlyWhenTheHandlerWantsIt) {
 }
 
 TEST(HttpServer, RefusesAnExpectedBodyBeforeItIsSent) {
-  auto refuse = [](Exchange&) -> io::Task<void> { co_return fail(denied("no")); };
+  auto refuse = [](HttpExchange&) -> io::Task<void> { co_return fail(denied("no")); };
   TestServer server(refuse);
   RawClient client(server.port());
   client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
@@ -171,7 +171,7 @@ TEST(HttpServer, RefusesAnExpectedBodyBeforeItIsSent) {
 }
 
 TEST(HttpServer, SkipsAShortBodyThatNobodyRead) {
-  auto ignore = [](Exchange& exchange) -> io::Task<void> {
+  auto ignore = [](HttpExchange& exchange) -> io::Task<void> {
     HttpResponse response = text_response(200, exchange.request().path);
     co_return co_await exchange.respond(std::move(response));
   };
@@ -203,7 +203,7 @@ TEST(HttpServer, AnswersAHalfClosedPeer) {
 
 TEST(HttpServer, TellsTheHandlerThatThePeerIsGone) {
   std::atomic<bool> told = false;
-  auto wait = [&](Exchange& exchange) -> io::Task<void> {
+  auto wait = [&](HttpExchange& exchange) -> io::Task<void> {
     RELAY_CO_TRY(std::string body, co_await exchange.read_body());
     RELAY_CO_CHECK(co_await exchange.peer_gone().wait());
     told = true;
@@ -220,7 +220,7 @@ TEST(HttpServer, TellsTheHandlerThatThePeerIsGone) {
 }
 
 TEST(HttpServer, GoesOnAfterAWatchedRequest) {
-  auto watched = [](Exchange& exchange) -> io::Task<void> {
+  auto watched = [](HttpExchange& exchange) -> io::Task<void> {
     EXPECT_FALSE(exchange.peer_gone().is_set());
     RELAY_CO_CHECK(co_await io::sleep_for(5ms));
     HttpResponse response = text_response(200, exchange.request().path);
@@ -238,7 +238,7 @@ TEST(HttpServer, GoesOnAfterAWatchedRequest) {
 }
 
 TEST(HttpServer, AnswersForAHandlerThatFailsOrForgets) {
-  auto odd = [](Exchange& exchange) -> io::Task<void> {
+  auto odd = [](HttpExchange& exchange) -> io::Task<void> {
     if (exchange.request().path == "/throw") throw std::runtime_error("secret detail");
     if (exchange.request().path == "/busy") co_return fail(busy("later"));
     co_return Result<void>{};
@@ -257,7 +257,7 @@ TEST(HttpServer, AnswersForAHandlerThatFailsOrForgets) {
 }
 
 TEST(HttpServer, KeepsLineBreaksOutOfItsFields) {
-  auto split = [](Exchange& exchange) -> io::Task<void> {
+  auto split = [](HttpExchange& exchange) -> io::Task<void> {
     HttpResponse response = text_response(200, "");
     response.headers.add("X-A", "a\r\nX-Evil: 1");
     response.headers.add("X Bad\r\n", "b");
@@ -274,7 +274,7 @@ TEST(HttpServer, KeepsLineBreaksOutOfItsFields) {
 }
 
 TEST(HttpServer, CutsOffAStreamThatWasNotFinished) {
-  auto half = [](Exchange& exchange) -> io::Task<void> {
+  auto half = [](HttpExchange& exchange) -> io::Task<void> {
     Headers headers;
     RELAY_CO_TRY(auto body, co_await exchange.start_stream(200, std::move(headers)));
     co_return co_await body->write("half");
@@ -286,7 +286,7 @@ TEST(HttpServer, CutsOffAStreamThatWasNotFinished) {
 }
 
 TEST(HttpServer, StreamsExactlyTheAnnouncedLength) {
-  auto exact = [](Exchange& exchange) -> io::Task<void> {
+  auto exact = [](HttpExchange& exchange) -> io::Task<void> {
     Headers headers{{"Content-Length", "6"}};
     RELAY_CO_TRY(auto body, co_await exchange.start_stream(200, std::move(headers)));
     RELAY_CO_CHECK(co_await body->write("abc"));
@@ -308,7 +308,7 @@ enum class Stage { none, begun, unwound, ended };
 
 TEST(HttpServer, StopCancelsHandlersAndClosesIdleConnections) {
   std::atomic<Stage> stage = Stage::none;
-  auto endless = [&stage](Exchange&) -> io::Task<void> {
+  auto endless = [&stage](HttpExchange&) -> io::Task<void> {
     struct Unwinding {
       std::atomic<Stage>& stage;
       ~Unwinding() {
@@ -343,7 +343,7 @@ TEST(HttpServer, StopEndsEventStreamsProperly) {
 }
 
 TEST(HttpServer, StopAbortsWhatDoesNotEndInItsGrace) {
-  auto stubborn = [](Exchange& exchange) -> io::Task<void> {
+  auto stubborn = [](HttpExchange& exchange) -> io::Task<void> {
     auto wait = []() -> io::Task<void> { co_return co_await io::sleep_for(100ms); };
     co_await io::join(co_await asio::this_coro::executor, wait());
     HttpResponse response = text_response(200, "late");
@@ -359,7 +359,7 @@ TEST(HttpServer, StopAbortsWhatDoesNotEndInItsGrace) {
 
 TEST(HttpServer, RefusesWhatItCannotListenOn) {
   LoopThread loop;
-  const auto open = [&](ServerOptions options) {
+  const auto open = [&](HttpServerOptions options) {
     return loop.call(
         [&] { return HttpServer::open(loop.executor(), std::move(options), echo).error().kind; });
   };

@@ -102,7 +102,7 @@ class Grammar final : public http::basic_parser<true> {
   bool in_body_ = false;
 };
 
-Refusal refusal_for(const error_code& error) {
+BadRequest refusal_for(const error_code& error) {
   if (error == http::error::header_limit) return {431, "the request head is too large"};
   if (error == http::error::body_limit) return {413, "the request body is too large"};
   if (error == http::error::bad_version) return {505, "the versions spoken here are 1.0 and 1.1"};
@@ -158,14 +158,14 @@ struct RequestParser::State {
     grammar->body_limit(boost::none);
   }
 
-  std::optional<Refusal> check_head() {
-    if (facts.unknown_method) return Refusal{501, "this method is not supported"};
+  std::optional<BadRequest> check_head() {
+    if (facts.unknown_method) return BadRequest{501, "this method is not supported"};
     if (facts.hosts > 1 || (facts.hosts == 0 && facts.version == 11))
-      return Refusal{400, "a request needs exactly one Host field"};
-    if (facts.has_coding && facts.version == 10) return Refusal{400, "HTTP/1.0 knows no transfer codings"};
-    if (facts.unknown_coding) return Refusal{501, "the only transfer coding here is chunked"};
-    if (facts.unknown_expectation) return Refusal{417, "the only expectation here is 100-continue"};
-    if (!split_target(request)) return Refusal{400, "the request target is malformed"};
+      return BadRequest{400, "a request needs exactly one Host field"};
+    if (facts.has_coding && facts.version == 10) return BadRequest{400, "HTTP/1.0 knows no transfer codings"};
+    if (facts.unknown_coding) return BadRequest{501, "the only transfer coding here is chunked"};
+    if (facts.unknown_expectation) return BadRequest{417, "the only expectation here is 100-continue"};
+    if (!split_target(request)) return BadRequest{400, "the request target is malformed"};
     return std::nullopt;
   }
 
@@ -188,7 +188,7 @@ void RequestParser::reset() {
   state_->reset();
 }
 
-std::expected<std::size_t, Refusal> RequestParser::feed(std::string_view bytes) {
+std::expected<std::size_t, BadRequest> RequestParser::feed(std::string_view bytes) {
   State& state = *state_;
   std::size_t used = 0;
   // Old clients send an empty line after a body (RFC 9112, 2.2).

@@ -17,7 +17,7 @@
 namespace relay::net {
 
 /// Why a request is not taken, as the peer is told. The connection cannot be used any more.
-struct Refusal {
+struct BadRequest {
   int status;
   std::string_view reason;
 };
@@ -34,7 +34,7 @@ class RequestParser {
 
   /// Takes bytes from the front of what has arrived and says how many; the rest is given again, with more
   /// behind it. Never goes beyond the end of the head, or of the body once the head is done.
-  std::expected<std::size_t, Refusal> feed(std::string_view bytes);
+  std::expected<std::size_t, BadRequest> feed(std::string_view bytes);
 
   [[nodiscard]] bool begun() const;      // a byte of this request was taken or looked at
   [[nodiscard]] bool head_done() const;  // request() is complete
@@ -48,7 +48,7 @@ class RequestParser {
   /// What the head announces: nothing for a chunked body, 0 when there is no body.
   [[nodiscard]] std::optional<std::uint64_t> content_length() const;
 
-  /// Body bytes are kept up to this many; one more is a Refusal with 413. Without it they are thrown away.
+  /// Body bytes are kept up to this many; one more is a BadRequest with 413. Without it they are thrown away.
   void keep_body(std::size_t max_bytes);
   [[nodiscard]] std::string take_body();
 

@@ -44,9 +44,9 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
 }
 
 // Adds the fields that let a page read the answer, whichever way the handler answers.
-class CorsExchange final : public Exchange {
+class CorsExchange final : public HttpExchange {
  public:
-  CorsExchange(Exchange& inner, Headers fields) : inner_(inner), fields_(std::move(fields)) {}
+  CorsExchange(HttpExchange& inner, Headers fields) : inner_(inner), fields_(std::move(fields)) {}
 
   [[nodiscard]] const HttpRequest& request() const override { return inner_.request(); }
   io::Task<std::string> read_body(std::size_t max_bytes) override { return inner_.read_body(max_bytes); }
@@ -64,7 +64,7 @@ class CorsExchange final : public Exchange {
   [[nodiscard]] bool answered() const { return answered_; }
 
  private:
-  Exchange& inner_;
+  HttpExchange& inner_;
   Headers fields_;
   bool answered_ = false;
 };
@@ -115,7 +115,7 @@ const Router::Resource* Router::find(std::string_view path, Routed& routed) cons
   return nullptr;
 }
 
-io::Task<void> Router::handle(Exchange& exchange) {
+io::Task<void> Router::handle(HttpExchange& exchange) {
   if (auto allowed = guard_.check(exchange.request()); !allowed) {
     HttpResponse refusal = error_response(allowed.error());
     co_return co_await exchange.respond(std::move(refusal));
@@ -128,7 +128,7 @@ io::Task<void> Router::handle(Exchange& exchange) {
   co_return co_await readable.respond(std::move(failure));
 }
 
-io::Task<void> Router::dispatch(Exchange& exchange) {
+io::Task<void> Router::dispatch(HttpExchange& exchange) {
   const HttpRequest& request = exchange.request();
   if (request.method == "OPTIONS" && request.headers.find("Access-Control-Request-Method")) {
     HttpResponse preflight = guard_.answer_preflight(request);
@@ -151,7 +151,7 @@ io::Task<void> Router::dispatch(Exchange& exchange) {
   co_return co_await exchange.respond(std::move(response));
 }
 
-io::Task<void> Router::call(Exchange& exchange, const Endpoint& endpoint, Routed routed) {
+io::Task<void> Router::call(HttpExchange& exchange, const Endpoint& endpoint, Routed routed) {
   if (endpoint.access == Access::authenticated) {
     auto principal =
         authenticator_ ? authenticator_->authenticate(exchange.request()) : Result<std::string>("local");

@@ -46,17 +46,17 @@ enum class Access {
 
 class Router {
  public:
-  using Handler = std::function<io::Task<void>(Exchange&, const Routed&)>;
+  using Handler = std::function<io::Task<void>(HttpExchange&, const Routed&)>;
 
   /// Without an authenticator everybody is "local".
   Router(OriginGuard guard, std::shared_ptr<Authenticator> authenticator);
 
   void add(std::string method, std::string_view pattern, Handler handler,
            Access access = Access::authenticated);
-  io::Task<void> handle(Exchange& exchange);
+  io::Task<void> handle(HttpExchange& exchange);
   /// For HttpServer::open; the router must outlive the server.
   HttpHandler handler() {
-    return [this](Exchange& exchange) { return handle(exchange); };
+    return [this](HttpExchange& exchange) { return handle(exchange); };
   }
 
  private:
@@ -70,8 +70,8 @@ class Router {
   };
 
   [[nodiscard]] const Resource* find(std::string_view path, Routed& routed) const;
-  io::Task<void> dispatch(Exchange& exchange);
-  io::Task<void> call(Exchange& exchange, const Endpoint& endpoint, Routed routed);
+  io::Task<void> dispatch(HttpExchange& exchange);
+  io::Task<void> call(HttpExchange& exchange, const Endpoint& endpoint, Routed routed);
 
   OriginGuard guard_;
   std::shared_ptr<Authenticator> authenticator_;

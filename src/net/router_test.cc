@@ -25,13 +25,15 @@ class PasswordAuthenticator final : public Authenticator {
 class RouterTest : public testing::Test {
  protected:
   RouterTest() : router_(OriginGuard({}), std::make_shared<PasswordAuthenticator>()) {
-    auto show = [](Exchange& exchange, const Routed& routed) -> io::Task<void> {
+    auto show = [](HttpExchange& exchange, const Routed& routed) -> io::Task<void> {
       std::string text = exchange.request().method + " " + routed.principal;
       for (const auto& [name, value] : routed.params) text += " " + name + "=" + value;
       HttpResponse response = text_response(200, text);
       co_return co_await exchange.respond(std::move(response));
     };
-    auto failing = [](Exchange&, const Routed&) -> io::Task<void> { co_return fail(denied("not today")); };
+    auto failing = [](HttpExchange&, const Routed&) -> io::Task<void> {
+      co_return fail(denied("not today"));
+    };
     router_.add("GET", "/open", show, Access::open);
     router_.add("POST", "/mcp", show);
     router_.add("DELETE", "/mcp", show);

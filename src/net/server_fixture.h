@@ -31,7 +31,7 @@ class LoopThread {
     work_.reset();
     thread_.join();
   }
-  io::Executor executor() { return loop_.get_executor(); }
+  io::Loop executor() { return loop_.get_executor(); }
 
   template <class T>
   Result<T> run(io::Task<T> task) {
@@ -51,7 +51,7 @@ class LoopThread {
 
 class TestServer {
  public:
-  explicit TestServer(HttpHandler handler, ServerOptions options = {}) {
+  explicit TestServer(HttpHandler handler, HttpServerOptions options = {}) {
     server_ = loop_.call(
         [&] { return HttpServer::open(loop_.executor(), std::move(options), std::move(handler)).value(); });
   }

@@ -195,7 +195,8 @@ Result<StaticDirectory> StaticDirectory::open(const std::string& root, io::Threa
   return StaticDirectory(std::move(fd), pool);
 }
 
-io::Task<void> StaticDirectory::serve(Exchange& exchange, std::string path, std::string cache_control) const {
+io::Task<void> StaticDirectory::serve(HttpExchange& exchange, std::string path,
+                                      std::string cache_control) const {
   if (is_hidden(path)) co_return fail(not_found("no such file: " + path));
   auto opening = [root = root_, path] { return open_beneath(*root, path); };
   RELAY_CO_TRY(OpenFile opened, co_await pool_->run(std::move(opening)));

@@ -47,7 +47,8 @@ class StaticDirectory {
   static Result<StaticDirectory> open(const std::string& root, io::ThreadPool& pool);
 
   /// `path` is relative ("a/b.js"). Fails with not_found for what is missing, hidden, not a file or outside.
-  io::Task<void> serve(Exchange& exchange, std::string path, std::string cache_control = "no-cache") const;
+  io::Task<void> serve(HttpExchange& exchange, std::string path,
+                       std::string cache_control = "no-cache") const;
 
  private:
   StaticDirectory(Fd root, io::ThreadPool& pool)

@@ -108,7 +108,7 @@ class StaticDirectoryTest : public testing::Test {
     std::filesystem::create_symlink("../a.txt", root_ + "/www/sub/in.txt");
     ::mkfifo((root_ + "/www/fifo").c_str(), 0600);
     directory_ = std::make_unique<StaticDirectory>(*StaticDirectory::open(root_ + "/www", pool_));
-    server_ = std::make_unique<TestServer>([this](Exchange& exchange) {
+    server_ = std::make_unique<TestServer>([this](HttpExchange& exchange) {
       return directory_->serve(exchange, exchange.request().path.substr(1));
     });
   }

@@ -11,8 +11,8 @@ bool ElicitingConfirmer::can_ask() const {
   return context_.client().elicitation_form;
 }
 
-io::Task<policy::Answer> ElicitingConfirmer::ask(const authority::Call& call,
-                                                 const authority::Decision& decision) {
+io::Task<policy::ConfirmationAnswer> ElicitingConfirmer::ask(const authority::Call& call,
+                                                             const authority::Decision& decision) {
   // The person sees what will run, not what a model says about it; secrets stay out of the question.
   protocol::ElicitForm form;
   form.message = fmt::format("Allow {} at tier {} ({})? {}\n\n{}", call.tool,
@@ -21,9 +21,10 @@ io::Task<policy::Answer> ElicitingConfirmer::ask(const authority::Call& call,
   form.requested_schema = protocol::JsonText::trusted(
       R"({"type":"object","properties":{"allow":{"type":"boolean","title":"Run it"}},"required":["allow"]})");
   const Result<protocol::ElicitResult> answer = co_await context_.elicit(std::move(form));
-  if (!answer || answer->action == protocol::ElicitAction::cancel) co_return policy::Answer::unanswered;
+  if (!answer || answer->action == protocol::ElicitAction::cancel)
+    co_return policy::ConfirmationAnswer::unanswered;
   const bool agreed = answer->accepted() && json::find_bool(answer->content, "allow").value_or(false);
-  co_return agreed ? policy::Answer::agreed : policy::Answer::declined;
+  co_return agreed ? policy::ConfirmationAnswer::agreed : policy::ConfirmationAnswer::declined;
 }
 
 }  // namespace relay::pipeline

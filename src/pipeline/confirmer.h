@@ -17,15 +17,16 @@ class Confirmer {
   virtual ~Confirmer() = default;
   /// False: the client cannot show a question, so the token is the way.
   [[nodiscard]] virtual bool can_ask() const = 0;
-  virtual io::Task<policy::Answer> ask(const authority::Call& call, const authority::Decision& decision) = 0;
+  virtual io::Task<policy::ConfirmationAnswer> ask(const authority::Call& call,
+                                                   const authority::Decision& decision) = 0;
 };
 
 /// For calls that have nobody to ask: inner calls, the command line.
 class NobodyToAsk final : public Confirmer {
  public:
   [[nodiscard]] bool can_ask() const override { return false; }
-  io::Task<policy::Answer> ask(const authority::Call&, const authority::Decision&) override {
-    co_return policy::Answer::unanswered;
+  io::Task<policy::ConfirmationAnswer> ask(const authority::Call&, const authority::Decision&) override {
+    co_return policy::ConfirmationAnswer::unanswered;
   }
 };
 
@@ -34,7 +35,8 @@ class ElicitingConfirmer final : public Confirmer {
  public:
   explicit ElicitingConfirmer(mcp::Context& context) : context_(context) {}
   [[nodiscard]] bool can_ask() const override;
-  io::Task<policy::Answer> ask(const authority::Call& call, const authority::Decision& decision) override;
+  io::Task<policy::ConfirmationAnswer> ask(const authority::Call& call,
+                                           const authority::Decision& decision) override;
 
  private:
   mcp::Context& context_;

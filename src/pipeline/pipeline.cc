@@ -42,7 +42,8 @@ io::Task<std::optional<policy::Confirmed>> Pipeline::confirm(const Refusal& refu
                                                              Refused& refused, std::string& action) {
   if (auto armed = broker_.consume(refusal.call)) co_return std::move(armed);
   if (confirmer.can_ask()) {
-    RELAY_CO_TRY(const policy::Answer answer, co_await confirmer.ask(refusal.call, refusal.decision));
+    RELAY_CO_TRY(const policy::ConfirmationAnswer answer,
+                 co_await confirmer.ask(refusal.call, refusal.decision));
     refused.text = policy::declined_text(refusal.decision, answer);
     co_return broker_.accept(refusal.call, answer);
   }

@@ -45,12 +45,12 @@ using Work = std::function<io::Task<Reply>(const authority::Recorded&)>;
 
 class Pipeline {
  public:
-  Pipeline(policy::Engine engine, policy::Broker& broker, audit::Journal& journal, ResultsStore& results,
-           const Clock& clock)
+  Pipeline(policy::PolicyEngine engine, policy::Broker& broker, audit::Journal& journal,
+           ResultsStore& results, const Clock& clock)
       : engine_(std::move(engine)), broker_(broker), journal_(journal), results_(results), clock_(clock) {}
 
   void set_observer(CallObserver* observer) { observer_ = observer; }
-  [[nodiscard]] const policy::Engine& engine() const { return engine_; }
+  [[nodiscard]] const policy::PolicyEngine& engine() const { return engine_; }
   [[nodiscard]] policy::Broker& broker() { return broker_; }
   [[nodiscard]] audit::Journal& journal() { return journal_; }
   [[nodiscard]] ResultsStore& results() { return results_; }
@@ -93,7 +93,7 @@ class Pipeline {
   io::Task<authority::Outcome> execute(const authority::Recorded& recorded, const Conditions& conditions,
                                        const Work<Reply>& work, MonoTime began, Result<Reply>& reply);
 
-  policy::Engine engine_;
+  policy::PolicyEngine engine_;
   policy::Broker& broker_;
   audit::Journal& journal_;
   ResultsStore& results_;

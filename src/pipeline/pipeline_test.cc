@@ -24,10 +24,10 @@ struct Seen final : CallObserver {
 };
 
 struct Person final : Confirmer {
-  policy::Answer answer = policy::Answer::agreed;
+  policy::ConfirmationAnswer answer = policy::ConfirmationAnswer::agreed;
   int asked = 0;
   [[nodiscard]] bool can_ask() const override { return true; }
-  io::Task<policy::Answer> ask(const Call&, const authority::Decision&) override {
+  io::Task<policy::ConfirmationAnswer> ask(const Call&, const authority::Decision&) override {
     ++asked;
     co_return answer;
   }
@@ -51,8 +51,8 @@ struct World {
         loop.get_executor(), {.ledger = {folder.log()}, .on_failure = audit::OnFailure::refuse}, clock));
     std::vector<policy::Problem> problems;
     policy::Rules read = policy::read_rules(*json::parse_object(rules), "policy", problems);
-    pipeline.emplace(policy::Engine::make(std::move(read), "policy", problems), broker, *journal, results,
-                     clock);
+    pipeline.emplace(policy::PolicyEngine::make(std::move(read), "policy", problems), broker, *journal,
+                     results, clock);
     pipeline->set_observer(&seen);
   }
 
@@ -142,7 +142,7 @@ TEST(Pipeline, APersonIsAskedWhereTheClientCan) {
   Person person;
   const Call call = audit::make_call("req_1", Tier::irreversible);
   EXPECT_EQ(text_of(world.run(call, world.echo(), &person)), "done");
-  person.answer = policy::Answer::declined;
+  person.answer = policy::ConfirmationAnswer::declined;
   EXPECT_EQ(text_of(world.run(call, world.echo(), &person)),
             "[DENIED tier 3 (IRREVERSIBLE): the person who was asked declined]");
   EXPECT_EQ(world.last("outcome"), "denied");

@@ -12,7 +12,7 @@ namespace {
 struct Block4 {
   std::uint32_t base;
   int bits;
-  Range range;
+  AddressRange range;
 };
 
 constexpr std::uint32_t quad(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
@@ -21,14 +21,22 @@ constexpr std::uint32_t quad(std::uint32_t a, std::uint32_t b, std::uint32_t c, 
 
 // The first that matches counts.
 constexpr Block4 kBlocks4[] = {
-    {quad(0, 0, 0, 0), 8, Range::unspecified},        {quad(10, 0, 0, 0), 8, Range::private_use},
-    {quad(100, 64, 0, 0), 10, Range::shared},         {quad(127, 0, 0, 0), 8, Range::loopback},
-    {quad(169, 254, 0, 0), 16, Range::link_local},    {quad(172, 16, 0, 0), 12, Range::private_use},
-    {quad(192, 0, 0, 0), 24, Range::reserved},        {quad(192, 0, 2, 0), 24, Range::documentation},
-    {quad(192, 88, 99, 0), 24, Range::reserved},      {quad(192, 168, 0, 0), 16, Range::private_use},
-    {quad(198, 18, 0, 0), 15, Range::benchmarking},   {quad(198, 51, 100, 0), 24, Range::documentation},
-    {quad(203, 0, 113, 0), 24, Range::documentation}, {quad(224, 0, 0, 0), 4, Range::multicast},
-    {quad(255, 255, 255, 255), 32, Range::broadcast}, {quad(240, 0, 0, 0), 4, Range::reserved},
+    {quad(0, 0, 0, 0), 8, AddressRange::unspecified},
+    {quad(10, 0, 0, 0), 8, AddressRange::private_use},
+    {quad(100, 64, 0, 0), 10, AddressRange::shared},
+    {quad(127, 0, 0, 0), 8, AddressRange::loopback},
+    {quad(169, 254, 0, 0), 16, AddressRange::link_local},
+    {quad(172, 16, 0, 0), 12, AddressRange::private_use},
+    {quad(192, 0, 0, 0), 24, AddressRange::reserved},
+    {quad(192, 0, 2, 0), 24, AddressRange::documentation},
+    {quad(192, 88, 99, 0), 24, AddressRange::reserved},
+    {quad(192, 168, 0, 0), 16, AddressRange::private_use},
+    {quad(198, 18, 0, 0), 15, AddressRange::benchmarking},
+    {quad(198, 51, 100, 0), 24, AddressRange::documentation},
+    {quad(203, 0, 113, 0), 24, AddressRange::documentation},
+    {quad(224, 0, 0, 0), 4, AddressRange::multicast},
+    {quad(255, 255, 255, 255), 32, AddressRange::broadcast},
+    {quad(240, 0, 0, 0), 4, AddressRange::reserved},
 };
 
 std::uint32_t v4_at(const Address& address, std::size_t offset) {
@@ -36,10 +44,10 @@ std::uint32_t v4_at(const Address& address, std::size_t offset) {
   return quad(b[offset], b[offset + 1], b[offset + 2], b[offset + 3]);
 }
 
-Range range_of_v4(std::uint32_t value) {
+AddressRange range_of_v4(std::uint32_t value) {
   for (const Block4& block : kBlocks4)
     if ((value ^ block.base) >> (32 - block.bits) == 0) return block.range;
-  return Range::global;
+  return AddressRange::global;
 }
 
 bool has_prefix(const Address& address, std::initializer_list<std::uint8_t> prefix) {
@@ -51,26 +59,29 @@ bool is_zero(const Address& address, std::size_t from, std::size_t to) {
                      [](std::uint8_t byte) { return byte == 0; });
 }
 
-Range range_of_v6(const Address& address) {
+AddressRange range_of_v6(const Address& address) {
   const auto& b = address.bytes;
-  if (is_zero(address, 0, 15) && b[15] <= 1) return b[15] == 0 ? Range::unspecified : Range::loopback;
+  if (is_zero(address, 0, 15) && b[15] <= 1)
+    return b[15] == 0 ? AddressRange::unspecified : AddressRange::loopback;
   if (is_zero(address, 0, 10) && b[10] == 0xff && b[11] == 0xff)
     return range_of_v4(v4_at(address, 12));  // ::ffff:a.b.c.d
   if (is_zero(address, 0, 8) && b[8] == 0xff && b[9] == 0xff && is_zero(address, 10, 12))
     return range_of_v4(v4_at(address, 12));                             // SIIT
   if (is_zero(address, 0, 12)) return range_of_v4(v4_at(address, 12));  // ::a.b.c.d
   if (has_prefix(address, {0x00, 0x64, 0xff, 0x9b}) && is_zero(address, 4, 12))
-    return range_of_v4(v4_at(address, 12));                                                  // NAT64
-  if (has_prefix(address, {0x00, 0x64, 0xff, 0x9b, 0x00, 0x01})) return Range::private_use;  // local NAT64
-  if (has_prefix(address, {0x20, 0x02})) return range_of_v4(v4_at(address, 2));              // 6to4
+    return range_of_v4(v4_at(address, 12));  // NAT64
+  if (has_prefix(address, {0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}))
+    return AddressRange::private_use;                                            // local NAT64
+  if (has_prefix(address, {0x20, 0x02})) return range_of_v4(v4_at(address, 2));  // 6to4
   if (has_prefix(address, {0x20, 0x01, 0x0d, 0xb8}) || (b[0] == 0x3f && b[1] == 0xff && b[2] < 0x10))
-    return Range::documentation;
-  if (has_prefix(address, {0x20, 0x01}) && b[2] < 0x02) return Range::reserved;  // Teredo and its neighbours
-  if ((b[0] & 0xfeU) == 0xfcU) return Range::private_use;
-  if (b[0] == 0xfe && (b[1] & 0xc0U) == 0x80U) return Range::link_local;
-  if (b[0] == 0xfe && (b[1] & 0xc0U) == 0xc0U) return Range::private_use;  // old site-local
-  if (b[0] == 0xff) return Range::multicast;
-  return (b[0] & 0xe0U) == 0x20U ? Range::global : Range::reserved;
+    return AddressRange::documentation;
+  if (has_prefix(address, {0x20, 0x01}) && b[2] < 0x02)
+    return AddressRange::reserved;  // Teredo and its neighbours
+  if ((b[0] & 0xfeU) == 0xfcU) return AddressRange::private_use;
+  if (b[0] == 0xfe && (b[1] & 0xc0U) == 0x80U) return AddressRange::link_local;
+  if (b[0] == 0xfe && (b[1] & 0xc0U) == 0xc0U) return AddressRange::private_use;  // old site-local
+  if (b[0] == 0xff) return AddressRange::multicast;
+  return (b[0] & 0xe0U) == 0x20U ? AddressRange::global : AddressRange::reserved;
 }
 
 // One part of an inet_aton address: decimal, 0x hex or 0 octal.
@@ -99,24 +110,24 @@ Address Address::from_v6(const std::array<std::uint8_t, 16>& bytes) {
   return {bytes, false};
 }
 
-std::string_view name(Range range) {
+std::string_view name(AddressRange range) {
   switch (range) {
-    case Range::global: return "global";
-    case Range::unspecified: return "unspecified";
-    case Range::loopback: return "loopback";
-    case Range::private_use: return "private";
-    case Range::link_local: return "link-local";
-    case Range::shared: return "shared (carrier-grade NAT)";
-    case Range::multicast: return "multicast";
-    case Range::broadcast: return "broadcast";
-    case Range::documentation: return "documentation";
-    case Range::benchmarking: return "benchmarking";
-    case Range::reserved: return "reserved";
+    case AddressRange::global: return "global";
+    case AddressRange::unspecified: return "unspecified";
+    case AddressRange::loopback: return "loopback";
+    case AddressRange::private_use: return "private";
+    case AddressRange::link_local: return "link-local";
+    case AddressRange::shared: return "shared (carrier-grade NAT)";
+    case AddressRange::multicast: return "multicast";
+    case AddressRange::broadcast: return "broadcast";
+    case AddressRange::documentation: return "documentation";
+    case AddressRange::benchmarking: return "benchmarking";
+    case AddressRange::reserved: return "reserved";
   }
   return "";
 }
 
-Range range_of(const Address& address) {
+AddressRange range_of(const Address& address) {
   return address.v4 ? range_of_v4(v4_at(address, 0)) : range_of_v6(address);
 }
 

@@ -21,7 +21,7 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-enum class Range : std::uint8_t {
+enum class AddressRange : std::uint8_t {
   global,         // anybody's: the only one that is reachable by default
   unspecified,    // 0.0.0.0/8, ::
   loopback,       // 127.0.0.0/8, ::1
@@ -35,8 +35,8 @@ enum class Range : std::uint8_t {
   reserved,       // everything else that is not for the public Internet
 };
 
-std::string_view name(Range range);
-Range range_of(const Address& address);
+std::string_view name(AddressRange range);
+AddressRange range_of(const Address& address);
 
 /// Text as in a URL: dotted quad, or IPv6 with or without brackets, no zone.
 std::optional<Address> find_address(std::string_view text);

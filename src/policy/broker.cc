@@ -47,8 +47,8 @@ std::optional<Confirmed> Broker::consume(const authority::Call& call) {
   return Confirmed(digest, "token");
 }
 
-std::optional<Confirmed> Broker::accept(const authority::Call& call, Answer answer) {
-  if (answer != Answer::agreed) return std::nullopt;
+std::optional<Confirmed> Broker::accept(const authority::Call& call, ConfirmationAnswer answer) {
+  if (answer != ConfirmationAnswer::agreed) return std::nullopt;
   return Confirmed(authority::digest_of(call), "elicitation");
 }
 

@@ -46,7 +46,7 @@ struct Challenge {
 };
 
 /// What the person said when the client showed the question.
-enum class Answer : std::uint8_t { agreed, declined, unanswered };
+enum class ConfirmationAnswer : std::uint8_t { agreed, declined, unanswered };
 
 class Broker {
  public:
@@ -60,7 +60,7 @@ class Broker {
   /// Uses up an armed token for exactly this call by this client, if there is one.
   std::optional<Confirmed> consume(const authority::Call& call);
   /// Turns the answer to an elicitation into a confirmation, if it is one.
-  std::optional<Confirmed> accept(const authority::Call& call, Answer answer);
+  std::optional<Confirmed> accept(const authority::Call& call, ConfirmationAnswer answer);
 
   [[nodiscard]] std::size_t pending() const;
   [[nodiscard]] std::chrono::seconds ttl() const { return ttl_; }

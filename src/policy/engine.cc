@@ -94,7 +94,7 @@ MatchedRules match_rules(const std::vector<Rule>& rules, const Call& call, Tier&
 
 }  // namespace
 
-struct Engine::Compiled {
+struct PolicyEngine::Compiled {
   Rules rules;
   Patterns deny;
   Patterns allow;
@@ -110,7 +110,7 @@ struct Engine::Compiled {
   void ask_for_confirmation(Decision& decision, const MatchedRules& matched) const;
 };
 
-bool Engine::Compiled::denied_by_list(Decision& decision, std::string_view probe) const {
+bool PolicyEngine::Compiled::denied_by_list(Decision& decision, std::string_view probe) const {
   if (broken) {
     add_rung(decision, "deny list", true, "a pattern does not compile");
     decide_here(decision, Verdict::deny, "the policy has errors, so nothing is admitted");
@@ -122,8 +122,8 @@ bool Engine::Compiled::denied_by_list(Decision& decision, std::string_view probe
   return match != nullptr;
 }
 
-bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe,
-                                      const MatchedRules& matched) const {
+bool PolicyEngine::Compiled::denied_by_mode(Decision& decision, std::string_view probe,
+                                            const MatchedRules& matched) const {
   const int tier = authority::number(decision.tier);
   const auto refuse = [&](std::string reason) {
     add_rung(decision, "mode", true, fmt::format("{} refuses tier {}", name(rules.mode), tier));
@@ -136,11 +136,11 @@ bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe
     return false;
   };
   switch (rules.mode) {
-    case Mode::open: return admit("open");
-    case Mode::readonly:
+    case PolicyMode::open: return admit("open");
+    case PolicyMode::readonly:
       if (decision.tier == Tier::read_only) return admit("readonly");
       return refuse(fmt::format("readonly mode admits tier 0 only, this is tier {}", tier));
-    case Mode::guarded:
+    case PolicyMode::guarded:
       if (decision.tier < Tier::stateful) return admit("guarded");
       if (matched.allow) return admit("guarded, an allow rule matched");
       if (const RE2* match = find_match(allow, probe))
@@ -150,7 +150,7 @@ bool Engine::Compiled::denied_by_mode(Decision& decision, std::string_view probe
   return refuse("unknown mode");
 }
 
-void Engine::Compiled::ask_for_confirmation(Decision& decision, const MatchedRules& matched) const {
+void PolicyEngine::Compiled::ask_for_confirmation(Decision& decision, const MatchedRules& matched) const {
   const bool by_tier = rules.confirm_tier3 && decision.tier == Tier::irreversible;
   if (!by_tier && !matched.confirm) return add_rung(decision, "confirmation", false);
   add_rung(decision, "confirmation", true,
@@ -160,26 +160,26 @@ void Engine::Compiled::ask_for_confirmation(Decision& decision, const MatchedRul
                               : "this cannot be undone");
 }
 
-Engine::Engine(std::unique_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
-Engine::Engine(Engine&&) noexcept = default;
-Engine& Engine::operator=(Engine&&) noexcept = default;
-Engine::~Engine() = default;
+PolicyEngine::Engine(std::unique_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
+PolicyEngine::Engine(PolicyEngine&&) noexcept = default;
+PolicyEngine& PolicyEngine::operator=(PolicyEngine&&) noexcept = default;
+PolicyEngine::~PolicyEngine() = default;
 
-Engine Engine::make(Rules rules, std::string_view path, std::vector<Problem>& problems) {
+PolicyEngine PolicyEngine::make(Rules rules, std::string_view path, std::vector<Problem>& problems) {
   const std::size_t before = problems.size();
   auto compiled = std::make_unique<Compiled>();
   compiled->deny = compile(rules.deny, fmt::format("{}.deny", path), problems);
   compiled->allow = compile(rules.allow, fmt::format("{}.allow", path), problems);
   compiled->broken = problems.size() > before;
   compiled->rules = std::move(rules);
-  return Engine(std::move(compiled));
+  return PolicyEngine(std::move(compiled));
 }
 
-const Rules& Engine::rules() const {
+const Rules& PolicyEngine::rules() const {
   return compiled_->rules;
 }
 
-Decision Engine::decide(const Call& call) const {
+Decision PolicyEngine::decide(const Call& call) const {
   Decision decision;
   decision.tier = call.tier;
   decision.ladder.reserve(4);
@@ -197,13 +197,13 @@ Decision Engine::decide(const Call& call) const {
   return decision;
 }
 
-Admission Engine::admit(Call call) const {
+Admission PolicyEngine::admit(Call call) const {
   Decision decision = decide(call);
   if (decision.verdict != Verdict::allow) return Refusal{std::move(call), std::move(decision)};
   return authority::Grant(std::move(call), std::move(decision));
 }
 
-Admission Engine::admit_confirmed(Call call, Confirmed confirmed) const {
+Admission PolicyEngine::admit_confirmed(Call call, Confirmed confirmed) const {
   Decision decision = decide(call);
   if (decision.verdict == Verdict::confirm && confirmed.digest() == authority::digest_of(call)) {
     decision.ladder.back().detail += fmt::format(", confirmed by {}", confirmed.how());

@@ -1,7 +1,8 @@
-// Engine: judges calls. Pure: the same rules and the same call give the same Decision, always.
+// PolicyEngine: judges calls. Pure: the same rules and the same call give the same Decision, always.
 //
 // The ladder, top to bottom: deny list, rules, mode, confirmation. A deny anywhere is final; nothing below it
-// is asked. Only the Engine makes a Grant, from a call that it admits by itself or together with a Confirmed.
+// is asked. Only the PolicyEngine makes a Grant, from a call that it admits by itself or together with a
+// Confirmed.
 #pragma once
 
 #include <memory>
@@ -22,15 +23,15 @@ struct Refusal {
 
 using Admission = std::variant<authority::Grant, Refusal>;
 
-class Engine {
+class PolicyEngine {
  public:
   /// Compiles every pattern; complains about each that RE2 refuses. With problems the engine denies
   /// everything.
-  static Engine make(Rules rules, std::string_view path, std::vector<Problem>& problems);
+  static PolicyEngine make(Rules rules, std::string_view path, std::vector<Problem>& problems);
 
-  Engine(Engine&&) noexcept;
-  Engine& operator=(Engine&&) noexcept;
-  ~Engine();
+  PolicyEngine(PolicyEngine&&) noexcept;
+  PolicyEngine& operator=(PolicyEngine&&) noexcept;
+  ~PolicyEngine();
 
   [[nodiscard]] authority::Decision decide(const authority::Call& call) const;
 
@@ -44,7 +45,7 @@ class Engine {
 
  private:
   struct Compiled;
-  explicit Engine(std::unique_ptr<const Compiled> compiled);
+  explicit PolicyEngine(std::unique_ptr<const Compiled> compiled);
   std::unique_ptr<const Compiled> compiled_;
 };
 

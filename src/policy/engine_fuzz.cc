@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   policy::Rules rules;
   rules.deny.emplace_back(text.substr(0, split));
   std::vector<policy::Problem> problems;
-  const policy::Engine engine = policy::Engine::make(std::move(rules), "policy", problems);
+  const policy::PolicyEngine engine = policy::PolicyEngine::make(std::move(rules), "policy", problems);
   authority::Call call;
   call.tool = "t";
   call.policy_text = std::string(text.substr(std::min(split + 1, text.size())));

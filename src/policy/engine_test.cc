@@ -26,10 +26,10 @@ Call make_call(std::string tool, Tier tier, std::string text = {}, std::string p
   return call;
 }
 
-Engine make_engine(std::string_view policy) {
+PolicyEngine make_engine(std::string_view policy) {
   std::vector<Problem> problems;
   Rules rules = read_rules(*json::parse_object(policy), "policy", problems);
-  Engine engine = Engine::make(std::move(rules), "policy", problems);
+  PolicyEngine engine = PolicyEngine::make(std::move(rules), "policy", problems);
   EXPECT_TRUE(problems.empty()) << problems.front().path << " " << problems.front().message;
   return engine;
 }
@@ -42,7 +42,7 @@ struct Row {
   std::string_view ladder;
 };
 
-TEST(Engine, DecidesByTheLadder) {
+TEST(PolicyEngine, DecidesByTheLadder) {
   const Row rows[] = {
       {R"({})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only,
        "deny list-; rules-; mode* open; confirmation-"},
@@ -111,7 +111,7 @@ TEST(Engine, DecidesByTheLadder) {
   }
 }
 
-TEST(Engine, ExplainsItselfToPeople) {
+TEST(PolicyEngine, ExplainsItselfToPeople) {
   const Decision decision =
       make_engine(R"({"mode":"readonly"})").decide(make_call("write", Tier::reversible));
   EXPECT_EQ(authority::describe(decision),
@@ -123,13 +123,13 @@ TEST(Engine, ExplainsItselfToPeople) {
             "[DENIED tier 1 (REVERSIBLE): readonly mode admits tier 0 only, this is tier 1]");
 }
 
-TEST(Engine, CollectsEveryProblemAndThenAdmitsNothing) {
+TEST(PolicyEngine, CollectsEveryProblemAndThenAdmitsNothing) {
   std::vector<Problem> problems;
   Rules rules =
       read_rules(*json::parse_object(R"({"mode":"opne","deny":["(",7],"allow":["[z-a]"],"confirmTtlSeconds":1,
       "rules":[{"effect":"maybe","tier":9,"toool":"x"},5]})"),
                  "policy", problems);
-  Engine engine = Engine::make(std::move(rules), "policy", problems);
+  PolicyEngine engine = PolicyEngine::make(std::move(rules), "policy", problems);
   std::vector<std::string> paths;
   for (const Problem& problem : problems) paths.push_back(problem.path);
   for (const char* path :
@@ -140,7 +140,7 @@ TEST(Engine, CollectsEveryProblemAndThenAdmitsNothing) {
 }
 
 // Random policies over a small alphabet, so that rules and calls really meet.
-TEST(Engine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
+TEST(PolicyEngine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
   std::mt19937 random(7);
   const auto pick = [&](auto... items) {
     const std::string choices[] = {std::string(items)...};
@@ -148,7 +148,7 @@ TEST(Engine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
   };
   for (int round = 0; round < 3000; ++round) {
     Rules rules;
-    rules.mode = static_cast<Mode>(random() % 3);
+    rules.mode = static_cast<PolicyMode>(random() % 3);
     rules.confirm_tier3 = random() % 2;
     if (random() % 2) rules.allow.push_back(pick("a", "b", "."));
     for (unsigned i = random() % 4; i > 0; --i)
@@ -157,11 +157,11 @@ TEST(Engine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
                              authority::find_tier(static_cast<int>(random() % 5)), ""});
     const Call call = make_call(pick("a", "b"), static_cast<Tier>(random() % 4), pick("a", "b", "c"));
     std::vector<Problem> problems;
-    const Decision before = Engine::make(rules, "p", problems).decide(call);
+    const Decision before = PolicyEngine::make(rules, "p", problems).decide(call);
     EXPECT_GE(before.tier, call.tier);
     Rules with_deny = rules;
     with_deny.deny.push_back(pick("a", "b", "c"));
-    const Decision after = Engine::make(with_deny, "p", problems).decide(call);
+    const Decision after = PolicyEngine::make(with_deny, "p", problems).decide(call);
     if (before.verdict != Verdict::allow) {
       EXPECT_NE(after.verdict, Verdict::allow);
     }
@@ -172,7 +172,7 @@ TEST(Engine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
     Rules with_rule = rules;
     with_rule.rules.push_back({pick("a", "b", ""), pick("alice", ""), Effect::deny, std::nullopt, ""});
     if (before.verdict == Verdict::deny) {
-      EXPECT_EQ(Engine::make(with_rule, "p", problems).decide(call).verdict, Verdict::deny);
+      EXPECT_EQ(PolicyEngine::make(with_rule, "p", problems).decide(call).verdict, Verdict::deny);
     }
   }
 }
@@ -181,7 +181,7 @@ struct Fixture {
   FakeClock clock;
   FakeRandom random;
   Broker broker{clock, random, std::chrono::seconds(120)};
-  Engine engine = make_engine(R"({"confirmTier3":true})");
+  PolicyEngine engine = make_engine(R"({"confirmTier3":true})");
 };
 
 TEST(Confirmation, ATokenConfirmsTheExactCallOnce) {
@@ -214,13 +214,13 @@ TEST(Confirmation, DoesNotConfirmAnotherCallNorBeatADeny) {
   const Call call = make_call("rm", Tier::irreversible, "a");
   Call other = call;
   other.policy_text = "b";
-  auto confirmed = f.broker.accept(call, Answer::agreed);
+  auto confirmed = f.broker.accept(call, ConfirmationAnswer::agreed);
   EXPECT_TRUE(std::holds_alternative<Refusal>(f.engine.admit_confirmed(other, std::move(*confirmed))));
-  confirmed = f.broker.accept(call, Answer::agreed);
-  const Engine denying = make_engine(R"({"confirmTier3":true,"deny":["rm"]})");
+  confirmed = f.broker.accept(call, ConfirmationAnswer::agreed);
+  const PolicyEngine denying = make_engine(R"({"confirmTier3":true,"deny":["rm"]})");
   EXPECT_TRUE(std::holds_alternative<Refusal>(denying.admit_confirmed(call, std::move(*confirmed))));
-  EXPECT_FALSE(f.broker.accept(call, Answer::declined));
-  EXPECT_FALSE(f.broker.accept(call, Answer::unanswered));
+  EXPECT_FALSE(f.broker.accept(call, ConfirmationAnswer::declined));
+  EXPECT_FALSE(f.broker.accept(call, ConfirmationAnswer::unanswered));
 }
 
 TEST(Confirmation, TokensExpireAndAreBounded) {

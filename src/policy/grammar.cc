@@ -23,9 +23,9 @@ std::string confirm_required_text(const authority::Decision& decision, const Cha
       tier_text(decision.tier), decision.reason, challenge.token, challenge.ttl.count());
 }
 
-std::string declined_text(const authority::Decision& decision, Answer answer) {
-  const std::string_view why =
-      answer == Answer::declined ? "the person who was asked declined" : "the question was not answered";
+std::string declined_text(const authority::Decision& decision, ConfirmationAnswer answer) {
+  const std::string_view why = answer == ConfirmationAnswer::declined ? "the person who was asked declined"
+                                                                      : "the question was not answered";
   return fmt::format("[DENIED {}: {}]", tier_text(decision.tier), why);
 }
 

@@ -13,7 +13,7 @@ std::string denied_text(const authority::Decision& decision);
 /// Says what will happen, the token, and the two steps that lead there.
 std::string confirm_required_text(const authority::Decision& decision, const Challenge& challenge);
 /// A person was asked and did not agree.
-std::string declined_text(const authority::Decision& decision, Answer answer);
+std::string declined_text(const authority::Decision& decision, ConfirmationAnswer answer);
 std::string timeout_text(std::chrono::seconds after);
 std::string error_text(const Error& error);
 

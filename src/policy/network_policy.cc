@@ -135,8 +135,8 @@ Result<void> check_target(const NetworkPolicy& policy, const Target& target) {
 }
 
 Result<void> check_address(const NetworkPolicy& policy, const Address& address) {
-  const Range range = range_of(address);
-  if (range == Range::global || !policy.block_private_ranges) return {};
+  const AddressRange range = range_of(address);
+  if (range == AddressRange::global || !policy.block_private_ranges) return {};
   return fail(denied(fmt::format("the address is {}, which policy.network.blockPrivateRanges forbids: {}",
                                  name(range), to_text(address))));
 }

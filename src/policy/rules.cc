@@ -18,8 +18,8 @@ std::string text_of(const json::object& block, std::string_view key, BlockReader
   return std::string(json::find_string(block, key).value_or(""));
 }
 
-std::optional<Mode> find_mode(std::string_view text) {
-  for (const Mode mode : {Mode::open, Mode::guarded, Mode::readonly})
+std::optional<PolicyMode> find_mode(std::string_view text) {
+  for (const PolicyMode mode : {PolicyMode::open, PolicyMode::guarded, PolicyMode::readonly})
     if (name(mode) == text) return mode;
   return std::nullopt;
 }
@@ -64,11 +64,11 @@ void read_rule_list(const json::value& list, const std::string& path, Rules& rul
 
 }  // namespace
 
-std::string_view name(Mode mode) {
+std::string_view name(PolicyMode mode) {
   switch (mode) {
-    case Mode::open: return "open";
-    case Mode::guarded: return "guarded";
-    case Mode::readonly: return "readonly";
+    case PolicyMode::open: return "open";
+    case PolicyMode::guarded: return "guarded";
+    case PolicyMode::readonly: return "readonly";
   }
   return "";
 }
@@ -79,7 +79,7 @@ Rules read_rules(const json::object& block, std::string_view path, std::vector<P
   if (json::find(block, "mode")) {
     const auto mode = find_mode(text_of(block, "mode", reader));
     if (!mode) reader.complain("mode", "must be \"open\", \"guarded\" or \"readonly\"");
-    rules.mode = mode.value_or(Mode::readonly);
+    rules.mode = mode.value_or(PolicyMode::readonly);
   }
   rules.deny = reader.texts("deny").value_or(std::vector<std::string>{});
   rules.allow = reader.texts("allow").value_or(std::vector<std::string>{});

@@ -21,13 +21,13 @@
 
 namespace relay::policy {
 
-enum class Mode : std::uint8_t {
+enum class PolicyMode : std::uint8_t {
   open,      // everything is admitted, classified and recorded
   guarded,   // tier 2 and above need an allow pattern or an allow rule
   readonly,  // tier 0 only
 };
 
-std::string_view name(Mode mode);
+std::string_view name(PolicyMode mode);
 
 enum class Effect : std::uint8_t { allow, deny, confirm };
 
@@ -41,7 +41,7 @@ struct Rule {
 };
 
 struct Rules {
-  Mode mode = Mode::open;
+  PolicyMode mode = PolicyMode::open;
   std::vector<std::string> deny;
   std::vector<std::string> allow;
   std::vector<Rule> rules;

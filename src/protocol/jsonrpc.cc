@@ -34,8 +34,8 @@ std::size_t count_members(const json::value& value) {
   return count;
 }
 
-std::unexpected<Refusal> refuse(Id id, int code, std::string message) {
-  return std::unexpected(Refusal{std::move(id), RpcError{code, std::move(message), {}}});
+std::unexpected<MalformedMessage> refuse(Id id, int code, std::string message) {
+  return std::unexpected(MalformedMessage{std::move(id), RpcError{code, std::move(message), {}}});
 }
 
 // A number that JSON spells with a point or an exponent is an id when it is an integer all the same.
@@ -58,7 +58,8 @@ std::optional<Id> find_id(const json::value& value, std::string_view text) {
   return std::nullopt;
 }
 
-std::expected<Message, Refusal> make_call(std::optional<Id> id, json::object& members, std::string text) {
+std::expected<Message, MalformedMessage> make_call(std::optional<Id> id, json::object& members,
+                                                   std::string text) {
   const Id answer_to = id.value_or(Id());
   const auto method = json::find_string(members, "method");
   if (!method || method->empty())
@@ -76,7 +77,7 @@ std::expected<Message, Refusal> make_call(std::optional<Id> id, json::object& me
   return Request{*std::move(id), std::move(name), std::move(params), std::move(text)};
 }
 
-std::expected<Message, Refusal> make_response(Id id, json::object& members, std::string text) {
+std::expected<Message, MalformedMessage> make_response(Id id, json::object& members, std::string text) {
   json::value* result = members.if_contains("result");
   json::value* error = members.if_contains("error");
   if ((result != nullptr) == (error != nullptr))
@@ -91,7 +92,7 @@ std::expected<Message, Refusal> make_response(Id id, json::object& members, std:
   return Response{std::move(id), std::unexpected(std::move(failure)), std::move(text)};
 }
 
-std::expected<Message, Refusal> classify(json::value& parsed, std::string text) {
+std::expected<Message, MalformedMessage> classify(json::value& parsed, std::string text) {
   json::object* members = parsed.if_object();
   if (!members) return refuse(Id(), code::kInvalidRequest, "a message is a JSON object");
   std::optional<Id> id;
@@ -110,7 +111,7 @@ std::expected<Message, Refusal> classify(json::value& parsed, std::string text) 
   return make_response(*std::move(id), *members, std::move(text));
 }
 
-std::expected<json::value, Refusal> parse_strictly(std::string_view text) {
+std::expected<json::value, MalformedMessage> parse_strictly(std::string_view text) {
   auto parsed = json::parse(text);
   if (!parsed) return refuse(Id(), code::kParseError, parsed.error().message);
   if (count_members(text) != count_members(*parsed))
@@ -151,13 +152,13 @@ std::string_view Response::result_text() const {
   return json::find_text(text, "result").value_or("null");
 }
 
-std::expected<Message, Refusal> parse_message(std::string text) {
+std::expected<Message, MalformedMessage> parse_message(std::string text) {
   auto parsed = parse_strictly(text);
   if (!parsed) return std::unexpected(std::move(parsed.error()));
   return classify(*parsed, std::move(text));
 }
 
-std::expected<Incoming, Refusal> parse_incoming(std::string text) {
+std::expected<Incoming, MalformedMessage> parse_incoming(std::string text) {
   auto parsed = parse_strictly(text);
   if (!parsed) return std::unexpected(std::move(parsed.error()));
   Incoming incoming;

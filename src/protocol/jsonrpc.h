@@ -92,21 +92,21 @@ struct Response {
 using Message = std::variant<Request, Notification, Response>;
 
 /// A message that was refused, and what to answer: the id is null when none could be read.
-struct Refusal {
+struct MalformedMessage {
   Id id;
   RpcError error;
 };
 
 /// One message, or a batch of them.
 struct Incoming {
-  std::vector<std::expected<Message, Refusal>> messages;
+  std::vector<std::expected<Message, MalformedMessage>> messages;
   bool is_batch = false;
 };
 
-std::expected<Message, Refusal> parse_message(std::string text);
+std::expected<Message, MalformedMessage> parse_message(std::string text);
 /// The same, but takes an array too. An empty array and one over limits::kBatchMessages are refused as a
 /// whole.
-std::expected<Incoming, Refusal> parse_incoming(std::string text);
+std::expected<Incoming, MalformedMessage> parse_incoming(std::string text);
 
 // Writing. Results and parameters are JSON text already: each is serialised once.
 std::string write_result(const Id& id, std::string_view result);

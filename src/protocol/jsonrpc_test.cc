@@ -14,10 +14,10 @@ Request parse_request(std::string text) {
   return std::get<Request>(*std::move(message));
 }
 
-Refusal parse_refusal(std::string text) {
+MalformedMessage parse_refusal(std::string text) {
   const auto message = parse_message(std::move(text));
   EXPECT_FALSE(message.has_value());
-  return message ? Refusal{} : message.error();
+  return message ? MalformedMessage{} : message.error();
 }
 
 TEST(JsonRpc, RequestKeepsItsText) {
@@ -47,7 +47,8 @@ TEST(JsonRpc, IdsAreEchoedAsTheyWereSpelled) {
 
 TEST(JsonRpc, WrongIdsAreRefused) {
   for (const char* id : {"1.5", "1e400", "true", "null", "[1]", "{}", "123456789012345678901234567890"}) {
-    const Refusal refusal = parse_refusal(std::string(R"({"jsonrpc":"2.0","method":"m","id":)") + id + "}");
+    const MalformedMessage refusal =
+        parse_refusal(std::string(R"({"jsonrpc":"2.0","method":"m","id":)") + id + "}");
     EXPECT_TRUE(refusal.error.code == code::kInvalidRequest || refusal.error.code == code::kParseError) << id;
     EXPECT_TRUE(refusal.id.is_null()) << id;
   }

@@ -91,7 +91,7 @@ std::shared_ptr<GuardedNetwork> make_network(const CodeWorld& world, const autho
   fetch::FetchOptions options;
   if (world.on_refusal)
     options.on_refusal = [report = world.on_refusal, call = recorded.call(), nth = std::size_t{0}](
-                             const fetch::Refusal& refusal) mutable { report(refusal, call, ++nth); };
+                             const fetch::BlockedFetch& refusal) mutable { report(refusal, call, ++nth); };
   return std::make_shared<GuardedNetwork>(
       world.loop, fetch::GuardedFetch::make(world.loop, world.http, fetch::rules_from(policy.network),
                                             std::move(options)));

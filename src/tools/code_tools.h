@@ -28,10 +28,10 @@ struct CodeWorld {
   RandomSource& random;
   RunPolicy policy;       // the server's side of every run
   net::HttpClient& http;  // for runs whose policy allows a host
-  io::Executor loop;
+  io::Loop loop;
   capsule::Packages& packages;
   /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
-  std::function<void(const fetch::Refusal&, const authority::Call& run, std::size_t nth)> on_refusal;
+  std::function<void(const fetch::BlockedFetch&, const authority::Call& run, std::size_t nth)> on_refusal;
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
   codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
 };

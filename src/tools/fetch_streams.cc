@@ -12,7 +12,7 @@ constexpr std::size_t kAheadBytes = 256 * limits::kKiB;  // read for a guest tha
 }  // namespace
 
 struct Download::State {
-  State(const io::Executor& loop, std::unique_ptr<fetch::FetchResponse> of)
+  State(const io::Loop& loop, std::unique_ptr<fetch::FetchResponse> of)
       : response(std::move(of)), arrived(loop), taken(loop) {}
 
   std::unique_ptr<fetch::FetchResponse> response;
@@ -22,7 +22,7 @@ struct Download::State {
   io::Event arrived, taken;
 };
 
-Download::Download(io::Executor loop, std::unique_ptr<fetch::FetchResponse> response)
+Download::Download(io::Loop loop, std::unique_ptr<fetch::FetchResponse> response)
     : state_(std::make_shared<State>(loop, std::move(response))) {
   io::spawn(std::move(loop), pump(state_), "fetch body", cancel_);
 }

@@ -19,7 +19,7 @@ namespace relay::tools {
 
 class Download {
  public:
-  Download(io::Executor loop, std::unique_ptr<fetch::FetchResponse> response);
+  Download(io::Loop loop, std::unique_ptr<fetch::FetchResponse> response);
   /// Ends the transfer.
   ~Download();
   Download(const Download&) = delete;
@@ -38,8 +38,7 @@ class Download {
 
 class Upload : public std::enable_shared_from_this<Upload> {
  public:
-  Upload(const io::Executor& loop, std::size_t max_bytes)
-      : taken_(loop), given_(loop), max_bytes_(max_bytes) {}
+  Upload(const io::Loop& loop, std::size_t max_bytes) : taken_(loop), given_(loop), max_bytes_(max_bytes) {}
 
   /// Completes when there is room for the next piece. Fails once the request is over, or with too_large over
   /// the cap.

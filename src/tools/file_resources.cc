@@ -18,7 +18,7 @@ using authority::Recorded;
 using protocol::ReadResult;
 
 // A directory is its listing as JSON, so that a client can walk on.
-std::string listing_text(const vfs::Listing& listing, const std::string& path) {
+std::string listing_text(const vfs::DirectoryListing& listing, const std::string& path) {
   json::array entries;
   for (const vfs::DirEntry& entry : listing.entries) {
     entries.push_back(json::object{{"name", to_valid_utf8(entry.name)},
@@ -43,7 +43,7 @@ Result<ReadResult> read_resource(const vfs::Tree& tree, const std::string& path)
   RELAY_TRY(const vfs::FileStat found, tree.stat(path));
   ReadResult result;
   if (found.type == vfs::FileType::directory) {
-    RELAY_TRY(const vfs::Listing listing, tree.list(path));
+    RELAY_TRY(const vfs::DirectoryListing listing, tree.list(path));
     result.contents.push_back({uri_of_file(path), "application/json", listing_text(listing, path), {}});
     return result;
   }

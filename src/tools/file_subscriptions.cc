@@ -28,7 +28,7 @@ void tell(const FileSubscriptions::Reports& reports, std::string_view key) {
 }  // namespace
 
 Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_ptr<const FilesWorld> world,
-                                                                   const io::Executor& executor,
+                                                                   const io::Loop& executor,
                                                                    Reports reports) {
   std::unique_ptr<FileSubscriptions> subscriptions(new FileSubscriptions(std::move(world)));
   auto changed = [reports = std::move(reports)](const std::string& key) { tell(reports, key); };

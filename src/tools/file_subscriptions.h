@@ -27,7 +27,7 @@ class FileSubscriptions final : public pipeline::Provider {
     std::function<void()> list_changed;
   };
   static Result<std::unique_ptr<FileSubscriptions>> open(std::shared_ptr<const FilesWorld> world,
-                                                         const io::Executor& executor, Reports reports);
+                                                         const io::Loop& executor, Reports reports);
 
   [[nodiscard]] std::optional<std::string> find_view(const authority::Caller& caller,
                                                      std::string_view uri) const override;

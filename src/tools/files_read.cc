@@ -219,7 +219,7 @@ ToolResult file_result(const ReadArguments& arguments, FilePart part) {
   return result;
 }
 
-ToolResult listing_result(std::string_view path, const vfs::Listing& listing) {
+ToolResult listing_result(std::string_view path, const vfs::DirectoryListing& listing) {
   json::array entries;
   std::string text;
   for (const vfs::DirEntry& entry : listing.entries) {
@@ -257,7 +257,7 @@ Result<ToolResult> read_path(const vfs::Tree& tree, const ReadArguments& argumen
   RELAY_TRY(const vfs::FileStat found, tree.stat(arguments.path));
   if (arguments.stat_only) return stat_result(arguments.path, found);
   if (found.type == vfs::FileType::directory) {
-    RELAY_TRY(const vfs::Listing listing, tree.list(arguments.path));
+    RELAY_TRY(const vfs::DirectoryListing listing, tree.list(arguments.path));
     return listing_result(arguments.path, listing);
   }
   RELAY_TRY(FilePart part, read_part(tree, arguments));

@@ -49,7 +49,7 @@ Result<protocol::ToolResult> read_path(const vfs::Tree& tree, const ReadArgument
 Result<FilePart> read_part(const vfs::Tree& tree, const ReadArguments& arguments);
 
 protocol::ToolResult file_result(const ReadArguments& arguments, FilePart part);
-protocol::ToolResult listing_result(std::string_view path, const vfs::Listing& listing);
+protocol::ToolResult listing_result(std::string_view path, const vfs::DirectoryListing& listing);
 protocol::ToolResult stat_result(std::string_view path, const vfs::FileStat& found);
 
 std::string_view read_input_schema();

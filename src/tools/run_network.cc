@@ -39,7 +39,7 @@ Result<void> GuardedNetwork::check_room() {
   if (downloads_.size() < kOpenResponses) return {};
   Error error =
       busy(fmt::format("fetch: {} responses are open; read their bodies or cancel them", downloads_.size()));
-  fetch_->report({fetch::Refusal::What::flood, "", "", error.message});
+  fetch_->report({fetch::BlockedFetch::What::flood, "", "", error.message});
   return fail(std::move(error));
 }
 

@@ -17,7 +17,7 @@ namespace relay::tools {
 
 class GuardedNetwork final : public RunNetwork, public std::enable_shared_from_this<GuardedNetwork> {
  public:
-  GuardedNetwork(io::Executor loop, std::shared_ptr<fetch::GuardedFetch> fetch)
+  GuardedNetwork(io::Loop loop, std::shared_ptr<fetch::GuardedFetch> fetch)
       : loop_(std::move(loop)), fetch_(std::move(fetch)) {}
 
   io::Task<executors::HostReply> call(executors::HostCall call) override;
@@ -33,7 +33,7 @@ class GuardedNetwork final : public RunNetwork, public std::enable_shared_from_t
   io::Task<executors::HostReply> write(executors::HostCall call);
   Result<void> check_room();
 
-  io::Executor loop_;
+  io::Loop loop_;
   std::shared_ptr<fetch::GuardedFetch> fetch_;
   std::map<std::int64_t, std::shared_ptr<Download>> downloads_;
   std::map<std::int64_t, std::shared_ptr<Upload>> uploads_;

@@ -16,7 +16,7 @@ constexpr int kPieces = 32;
 constexpr std::size_t kPieceBytes = 64 * limits::kKiB;
 
 // /stream sends 2 MiB in pieces, /ends says when its client went away, anything else echoes the body.
-io::Task<void> peer(net::Exchange& exchange) {
+io::Task<void> peer(net::HttpExchange& exchange) {
   if (exchange.request().path == "/stream") {
     net::Headers headers;
     RELAY_CO_TRY(auto out, co_await exchange.start_stream(200, std::move(headers)));
@@ -53,7 +53,7 @@ class Network : public ::testing::Test {
       options.resolver = [](const policy::Target& target) {
         return std::vector<std::string>{fmt::format("{}:{}:127.0.0.1", target.host.name, target.port)};
       };
-      options.on_refusal = [this](const fetch::Refusal& refusal) { refusals.push_back(refusal); };
+      options.on_refusal = [this](const fetch::BlockedFetch& refusal) { refusals.push_back(refusal); };
       network = std::make_shared<GuardedNetwork>(
           loop.executor(),
           fetch::GuardedFetch::make(loop.executor(), *client, std::move(rules), std::move(options)));
@@ -80,7 +80,7 @@ class Network : public ::testing::Test {
   policy::NetworkPolicy policy;
   std::unique_ptr<net::HttpClient> client;
   std::shared_ptr<GuardedNetwork> network;
-  std::vector<fetch::Refusal> refusals;
+  std::vector<fetch::BlockedFetch> refusals;
 };
 
 TEST_F(Network, AShortAnswerComesInOnePiece) {
@@ -127,7 +127,7 @@ TEST_F(Network, TheCapEndsAStream) {
   while (reply) reply = ask("fetch.read", {{"stream", stream}});
   EXPECT_EQ(reply.error().kind, ErrorKind::too_large);
   ASSERT_EQ(refusals.size(), 1U);
-  EXPECT_EQ(refusals[0].what, fetch::Refusal::What::body);
+  EXPECT_EQ(refusals[0].what, fetch::BlockedFetch::What::body);
 }
 
 TEST_F(Network, ABodyIsSentPieceByPiece) {

@@ -44,11 +44,10 @@ struct Tunnel {
 }  // namespace
 
 struct CageProxy::State : std::enable_shared_from_this<CageProxy::State> {
-  State(const io::Executor& loop, std::vector<policy::HostPattern> allowed,
-        std::shared_ptr<ServerLog> server_log)
+  State(const io::Loop& loop, std::vector<policy::HostPattern> allowed, std::shared_ptr<ServerLog> server_log)
       : executor(loop), hosts(std::move(allowed)), log(std::move(server_log)), wire(loop), acceptor(loop) {}
 
-  io::Executor executor;
+  io::Loop executor;
   std::vector<policy::HostPattern> hosts;
   std::shared_ptr<ServerLog> log;
   asio::posix::stream_descriptor wire;  // the listening socket comes through it
@@ -122,7 +121,7 @@ io::Task<void> connect_outside(Tunnel& tunnel, const ProxyRequest& request) {
   std::vector<tcp::endpoint> allowed;
   for (const auto& entry : found) {
     const auto address = policy::find_address(entry.endpoint().address().to_string());
-    if (request.host.address || (address && policy::range_of(*address) == policy::Range::global))
+    if (request.host.address || (address && policy::range_of(*address) == policy::AddressRange::global))
       allowed.push_back(entry.endpoint());
   }
   if (allowed.empty())
@@ -249,7 +248,7 @@ io::Task<void> accept_all(std::shared_ptr<State> state) {
 
 }  // namespace
 
-Result<std::unique_ptr<CageProxy>> CageProxy::make(const io::Executor& executor,
+Result<std::unique_ptr<CageProxy>> CageProxy::make(const io::Loop& executor,
                                                    const std::vector<std::string>& hosts,
                                                    std::shared_ptr<ServerLog> log) {
   std::vector<policy::HostPattern> patterns;

@@ -36,7 +36,7 @@ Result<void> check_proxy_host(const std::vector<policy::HostPattern>& hosts, con
 class CageProxy {
  public:
   /// Patterns as in policy.network.allow.
-  static Result<std::unique_ptr<CageProxy>> make(const io::Executor& executor,
+  static Result<std::unique_ptr<CageProxy>> make(const io::Loop& executor,
                                                  const std::vector<std::string>& hosts,
                                                  std::shared_ptr<ServerLog> log);
   ~CageProxy();  // closes everything

@@ -23,7 +23,7 @@ using asio::ip::tcp;
 /// A web server of the machine, on its loopback: answers each request with its first line.
 class WebServer {
  public:
-  explicit WebServer(const io::Executor& executor) : state_(std::make_shared<State>(executor)) {
+  explicit WebServer(const io::Loop& executor) : state_(std::make_shared<State>(executor)) {
     io::spawn(executor, accept_all(state_), "test web server", cancel_);
   }
   ~WebServer() { cancel_.cancel(); }
@@ -35,7 +35,7 @@ class WebServer {
  private:
   /// Belongs to the coroutine too, which ends when the loop next runs.
   struct State {
-    explicit State(const io::Executor& executor)
+    explicit State(const io::Loop& executor)
         : acceptor(executor, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {}
     tcp::acceptor acceptor;
     int connections = 0;

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Millis kShortestPoll{50};  // whatever a server asks for
 constexpr Millis kLongestPoll{30'000};
-constexpr Patience kPollPatience{};
+constexpr Deadlines kPollPatience{};
 
 // Tells the server that its task is no longer wanted, unless it has ended.
 class TaskGuard {
@@ -50,7 +50,7 @@ bool is_terminal(std::string_view status) {
   return status == "completed" || status == "failed" || status == "cancelled";
 }
 
-Answer server_error(const protocol::Response& response) {
+PeerAnswer server_error(const protocol::Response& response) {
   return std::unexpected(response.outcome.error());
 }
 
@@ -90,11 +90,11 @@ std::string without_related_task(std::string_view result) {
 }
 
 // What a modern task that has ended amounts to.
-Result<Answer> final_answer(std::string_view text, const json::object& task, std::string_view status) {
-  if (status == "failed") return Answer(std::unexpected(parse_error(task)));
+Result<PeerAnswer> final_answer(std::string_view text, const json::object& task, std::string_view status) {
+  if (status == "failed") return PeerAnswer(std::unexpected(parse_error(task)));
   const auto result = json::find_text(text, "result");
   if (status != "completed" || !result) return fail(gone(status));
-  return Answer(protocol::JsonText::trusted(std::string(*result)));
+  return PeerAnswer(protocol::JsonText::trusted(std::string(*result)));
 }
 
 }  // namespace
@@ -103,10 +103,10 @@ std::string legacy_task_member() {
   return fmt::format(R"("task":{{"ttl":{}}})", Millis(limits::kUpstreamCallMax).count());
 }
 
-io::Task<Answer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange) {
+io::Task<PeerAnswer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, RequestScope& exchange) {
   const json::object* members = created.value().if_object();
   const json::object* task = members ? json::find_object(*members, "task") : nullptr;
-  if (!task) co_return Answer(std::move(created));  // it was answered at once
+  if (!task) co_return PeerAnswer(std::move(created));  // it was answered at once
   exchange.became_task();
   const std::string params = task_params(json::find_string(*task, "taskId").value_or(""));
   TaskGuard guard(talk, params);
@@ -125,14 +125,14 @@ io::Task<Answer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, E
     pause = poll_interval(*state, "pollInterval");
   }
   if (status == "cancelled") guard.ended();
-  const Patience patience{.silence = limits::kUpstreamCallMax, .total = limits::kUpstreamCallMax};
-  RELAY_CO_TRY(const protocol::Response result, co_await talk.ask("tasks/result", params, patience));
+  const Deadlines deadlines{.silence = limits::kUpstreamCallMax, .total = limits::kUpstreamCallMax};
+  RELAY_CO_TRY(const protocol::Response result, co_await talk.ask("tasks/result", params, deadlines));
   guard.ended();
   if (!result.outcome) co_return server_error(result);
-  co_return Answer(protocol::JsonText::trusted(without_related_task(result.result_text())));
+  co_return PeerAnswer(protocol::JsonText::trusted(without_related_task(result.result_text())));
 }
 
-io::Task<Answer> follow_modern_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange) {
+io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText created, RequestScope& exchange) {
   exchange.became_task();
   const json::object& task = created.value().as_object();
   const std::string params = task_params(json::find_string(task, "taskId").value_or(""));

@@ -9,14 +9,15 @@
 #include <functional>
 #include <string>
 
-#include "upstream/exchange.h"
 #include "upstream/peer_dialogue.h"
+#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 
 /// How to speak about a task on a connection: `tell` does not wait for an answer.
 struct TaskTalk {
-  std::function<io::Task<protocol::Response>(std::string method, std::string params, Patience patience)> ask;
+  std::function<io::Task<protocol::Response>(std::string method, std::string params, Deadlines deadlines)>
+      ask;
   std::function<void(std::string method, std::string params)> tell;
 };
 
@@ -24,7 +25,7 @@ struct TaskTalk {
 std::string legacy_task_member();
 
 /// `created` is the answer that has the task in it.
-io::Task<Answer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange);
-io::Task<Answer> follow_modern_task(TaskTalk talk, protocol::JsonText created, Exchange& exchange);
+io::Task<PeerAnswer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, RequestScope& exchange);
+io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText created, RequestScope& exchange);
 
 }  // namespace relay::upstream

@@ -13,7 +13,7 @@
 namespace relay::upstream {
 namespace {
 
-class StdioConnection final : public Connection {
+class StdioConnection final : public PeerConnection {
  public:
   StdioConnection(std::unique_ptr<CageProxy> proxy, std::unique_ptr<ServerProcess> process,
                   std::unique_ptr<Peer> peer)
@@ -21,11 +21,11 @@ class StdioConnection final : public Connection {
 
   Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return process_->child().pid(); }
-  io::Task<std::string> last_words() override { return process_->last_words(); }
+  io::Task<std::string> exit_report() override { return process_->exit_report(); }
   io::Task<void> close() override {
     // A peer that cannot say goodbye is no reason to leave its process behind.
     [[maybe_unused]] const auto closed =
-        co_await io::with_timeout(peer_->close(), limits::kUpstreamLastWords, "close");
+        co_await io::with_timeout(peer_->close(), limits::kUpstreamExitReport, "close");
     auto stopped = co_await process_->stop();
     proxy_.reset();
     co_return stopped;
@@ -37,13 +37,13 @@ class StdioConnection final : public Connection {
   std::unique_ptr<Peer> peer_;  // after the process: the peer uses its pipes
 };
 
-class HttpConnection final : public Connection {
+class HttpConnection final : public PeerConnection {
  public:
   explicit HttpConnection(std::unique_ptr<Peer> peer) : peer_(std::move(peer)) {}
 
   Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return std::nullopt; }
-  io::Task<std::string> last_words() override { co_return std::string(); }
+  io::Task<std::string> exit_report() override { co_return std::string(); }
   io::Task<void> close() override {
     [[maybe_unused]] const auto closed =
         co_await io::with_timeout(peer_->close(), limits::kTermGrace, "close");
@@ -84,7 +84,7 @@ PeerOptions peer_options(const ConnectorParts& parts, const ServerSpec& spec, Er
 }
 
 struct StdioTry {
-  std::unique_ptr<Connection> connection;
+  std::unique_ptr<PeerConnection> connection;
   bool died = false;  // the process ended by itself
   Error error;
 };
@@ -162,7 +162,7 @@ io::Task<StdioTry> try_stdio(const ConnectorParts& parts, Launch launch, PeerOpt
     co_return outcome;
   }
   outcome.error = std::move(peer.error());
-  RELAY_CO_TRY(const std::string words, co_await process->last_words());
+  RELAY_CO_TRY(const std::string words, co_await process->exit_report());
   outcome.died = !words.empty();
   if (outcome.died) outcome.error = unavailable(fmt::format("it {} before it was ready", words));
   if (const std::string line = log->last_line(); !line.empty())
@@ -171,9 +171,10 @@ io::Task<StdioTry> try_stdio(const ConnectorParts& parts, Launch launch, PeerOpt
   co_return outcome;
 }
 
-io::Task<std::unique_ptr<Connection>> connect_process(std::shared_ptr<const ConnectorParts> parts,
-                                                      ServerSpec spec, EraChoice era, PeerObserver& observer,
-                                                      std::shared_ptr<ServerLog> log) {
+io::Task<std::unique_ptr<PeerConnection>> connect_process(std::shared_ptr<const ConnectorParts> parts,
+                                                          ServerSpec spec, EraChoice era,
+                                                          PeerObserver& observer,
+                                                          std::shared_ptr<ServerLog> log) {
   RELAY_CO_TRY(const Texts own, co_await resolve_on_pool(*parts, spec.env));
   const Environment environment = make_child_environment(parts->environment, own);
   RELAY_CO_TRY(Launch launch, make_launch(*parts, spec, environment, log));
@@ -192,13 +193,13 @@ io::Task<std::unique_ptr<Connection>> connect_process(std::shared_ptr<const Conn
   co_return fail(std::move(second.error));
 }
 
-io::Task<std::unique_ptr<Connection>> connect_endpoint(std::shared_ptr<const ConnectorParts> parts,
-                                                       ServerSpec spec, EraChoice era,
-                                                       PeerObserver& observer) {
+io::Task<std::unique_ptr<PeerConnection>> connect_endpoint(std::shared_ptr<const ConnectorParts> parts,
+                                                           ServerSpec spec, EraChoice era,
+                                                           PeerObserver& observer) {
   HttpTarget target;
   RELAY_CO_TRY(target.headers, co_await resolve_on_pool(*parts, spec.headers));
   target.endpoint = spec.endpoint;
-  target.old_sse = spec.transport == Transport::sse;
+  target.old_sse = spec.transport == ServerTransport::sse;
   RELAY_CO_TRY(std::unique_ptr<Peer> peer,
                co_await connect_http(parts->executor, parts->http, std::move(target),
                                      peer_options(*parts, spec, era), observer));
@@ -211,7 +212,7 @@ Connect make_connector(ConnectorParts parts) {
   auto shared = std::make_shared<const ConnectorParts>(std::move(parts));
   return [shared](const ServerSpec& spec, EraChoice era, PeerObserver& observer,
                   std::shared_ptr<ServerLog> log) {
-    if (spec.transport == Transport::stdio)
+    if (spec.transport == ServerTransport::stdio)
       return connect_process(shared, spec, era, observer, std::move(log));
     return connect_endpoint(shared, spec, era, observer);
   };

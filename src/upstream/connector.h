@@ -8,21 +8,21 @@
 #include "io/thread_pool.h"
 #include "net/http_client.h"
 #include "upstream/child_environment.h"
-#include "upstream/connection.h"
 #include "upstream/fleet.h"
-#include "upstream/headcount.h"
+#include "upstream/peer_connection.h"
+#include "upstream/process_count.h"
 #include "upstream/redactor.h"
 
 namespace relay::upstream {
 
 struct ConnectorParts {
-  io::Executor executor;
+  io::Loop executor;
   net::HttpClient& http;
   io::ThreadPool& pool;
   protocol::Implementation self;
   ResolveSecrets resolve;
   std::shared_ptr<Redactor> redactor;
-  std::shared_ptr<Headcount> heads;
+  std::shared_ptr<ProcessCount> heads;
   Environment environment;  // ours
   std::filesystem::path cage_program;
 };

@@ -21,7 +21,7 @@ std::string_view name_of(Era era) {
 
 }  // namespace
 
-EraVerdicts::EraVerdicts(io::Executor executor, io::ThreadPool* pool, const Clock& clock,
+EraVerdicts::EraVerdicts(io::Loop executor, io::ThreadPool* pool, const Clock& clock,
                          std::filesystem::path file)
     : executor_(std::move(executor)), pool_(pool), clock_(clock), file_(std::move(file)) {
   if (file_.empty()) return;

@@ -23,7 +23,7 @@ class EraVerdicts {
  public:
   /// Reads the file; one that is missing or damaged counts as empty. Blocking, once. An empty path: nothing
   /// is kept.
-  EraVerdicts(io::Executor executor, io::ThreadPool* pool, const Clock& clock, std::filesystem::path file);
+  EraVerdicts(io::Loop executor, io::ThreadPool* pool, const Clock& clock, std::filesystem::path file);
 
   /// What to try: the spec's own choice, or what is known of a server to be probed.
   [[nodiscard]] EraChoice choice_for(const ServerSpec& spec) const;
@@ -41,7 +41,7 @@ class EraVerdicts {
   [[nodiscard]] json::object to_json() const;
   void save();
 
-  io::Executor executor_;
+  io::Loop executor_;
   io::ThreadPool* pool_;
   const Clock& clock_;
   std::filesystem::path file_;

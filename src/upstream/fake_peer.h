@@ -10,20 +10,20 @@
 
 #include "io/event.h"
 #include "io/spawn.h"
-#include "upstream/connection.h"
+#include "upstream/peer_connection.h"
 
 namespace relay::upstream {
 
 class FakePeer;
 
 struct FakeServer {
-  explicit FakeServer(io::Executor loop) : executor(std::move(loop)) {}
+  explicit FakeServer(io::Loop loop) : executor(std::move(loop)) {}
 
-  io::Executor executor;
+  io::Loop executor;
   PeerInfo info;
   std::function<Result<void>()> on_start = [] { return Result<void>(); };
-  std::function<io::Task<Answer>(FakePeer& peer, const Outgoing& outgoing)> on_request;
-  std::string last_words = "exited with code 3";
+  std::function<io::Task<PeerAnswer>(FakePeer& peer, const Outgoing& outgoing)> on_request;
+  std::string exit_report = "exited with code 3";
 
   int starts = 0;
   int closes = 0;
@@ -46,9 +46,9 @@ class FakePeer final : public Peer {
 
   [[nodiscard]] const PeerInfo& info() const override { return server_.info; }
   [[nodiscard]] bool is_open() const override { return is_open_; }
-  io::Task<Answer> request(Outgoing outgoing, Exchange&) override {
+  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope&) override {
     server_.requests.push_back(outgoing.method + " " + outgoing.params);
-    if (!server_.on_request) co_return Answer(protocol::JsonText());
+    if (!server_.on_request) co_return PeerAnswer(protocol::JsonText());
     co_return co_await server_.on_request(*this, outgoing);
   }
   io::Task<void> watch(std::set<std::string, std::less<>> uris) override {
@@ -67,7 +67,7 @@ class FakePeer final : public Peer {
   }
 
   /// Until the connection is gone: what a request that nobody answers does.
-  io::Task<Answer> never() {
+  io::Task<PeerAnswer> never() {
     RELAY_CO_CHECK(co_await gone_.wait());
     co_return fail(unavailable("the connection closed"));
   }
@@ -85,13 +85,13 @@ class FakePeer final : public Peer {
   bool is_open_ = true;
 };
 
-class FakeConnection final : public Connection {
+class FakeConnection final : public PeerConnection {
  public:
   FakeConnection(FakeServer& server, std::unique_ptr<FakePeer> peer)
       : server_(server), peer_(std::move(peer)) {}
   Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return 4711; }
-  io::Task<std::string> last_words() override { co_return server_.last_words; }
+  io::Task<std::string> exit_report() override { co_return server_.exit_report; }
   io::Task<void> close() override {
     ++server_.closes;
     co_return co_await peer_->close();
@@ -104,7 +104,7 @@ class FakeConnection final : public Connection {
 
 inline Connect FakeServer::connect() {
   return [this](const ServerSpec&, EraChoice era, PeerObserver& observer,
-                std::shared_ptr<ServerLog>) -> io::Task<std::unique_ptr<Connection>> {
+                std::shared_ptr<ServerLog>) -> io::Task<std::unique_ptr<PeerConnection>> {
     ++starts;
     eras.push_back(era);
     RELAY_CO_CHECK(co_await io::yield());

@@ -5,10 +5,10 @@
 
 namespace relay::upstream {
 
-std::unique_ptr<Fleet> Fleet::make(io::Executor executor, net::HttpClient& http, io::ThreadPool& pool,
+std::unique_ptr<Fleet> Fleet::make(io::Loop executor, net::HttpClient& http, io::ThreadPool& pool,
                                    const Clock& clock, RandomSource&, Log& log, FleetOptions options) {
   auto redactor = std::make_shared<Redactor>();
-  auto heads = std::make_shared<Headcount>(executor);
+  auto heads = std::make_shared<ProcessCount>(executor);
   ConnectorParts connector{.executor = executor,
                            .http = http,
                            .pool = pool,

@@ -42,7 +42,7 @@ struct FleetOptions {
 
 class Fleet {
  public:
-  static std::unique_ptr<Fleet> make(io::Executor executor, net::HttpClient& http, io::ThreadPool& pool,
+  static std::unique_ptr<Fleet> make(io::Loop executor, net::HttpClient& http, io::ThreadPool& pool,
                                      const Clock& clock, RandomSource& random, Log& log,
                                      FleetOptions options);
   virtual ~Fleet() = default;

@@ -15,7 +15,7 @@ bool is_era_evidence(const Error& error) {
 }
 
 struct Connecting {
-  io::Executor executor;
+  io::Loop executor;
   std::shared_ptr<HttpChannel> channel;
   PeerOptions options;
   PeerObserver& observer;
@@ -59,7 +59,7 @@ io::Task<std::unique_ptr<Peer>> connect_modern(Connecting& how) {
 
 }  // namespace
 
-io::Task<std::unique_ptr<Peer>> connect_http(io::Executor executor, net::HttpClient& http, HttpTarget target,
+io::Task<std::unique_ptr<Peer>> connect_http(io::Loop executor, net::HttpClient& http, HttpTarget target,
                                              PeerOptions options, PeerObserver& observer) {
   const bool old_sse = target.old_sse;
   Connecting how{std::move(executor), std::make_shared<HttpChannel>(http, std::move(target)),

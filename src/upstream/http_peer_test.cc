@@ -29,7 +29,7 @@ struct Seen {
 
 class HttpPeerTest : public testing::Test {
  protected:
-  using Handler = std::function<io::Task<void>(net::Exchange&, const Seen&)>;
+  using Handler = std::function<io::Task<void>(net::HttpExchange&, const Seen&)>;
 
   ~HttpPeerTest() override {
     peer_.reset();
@@ -40,7 +40,7 @@ class HttpPeerTest : public testing::Test {
 
   void serve(Handler handler) {
     handler_ = std::move(handler);
-    server_ = net::HttpServer::open(loop_.executor(), {}, [this](net::Exchange& exchange) {
+    server_ = net::HttpServer::open(loop_.executor(), {}, [this](net::HttpExchange& exchange) {
                 return take(exchange);
               }).value();
     http_ = net::HttpClient::make(loop_.executor());
@@ -54,7 +54,9 @@ class HttpPeerTest : public testing::Test {
     ASSERT_TRUE(peer) << peer.error().message;
     peer_ = *std::move(peer);
   }
-  Result<Answer> call(Outgoing outgoing) { return loop_.run(peer_->request(std::move(outgoing), exchange_)); }
+  Result<PeerAnswer> call(Outgoing outgoing) {
+    return loop_.run(peer_->request(std::move(outgoing), exchange_));
+  }
   std::vector<std::string> methods() const {
     std::vector<std::string> all;
     for (const Seen& one : seen_) all.push_back(one.method);
@@ -69,7 +71,7 @@ class HttpPeerTest : public testing::Test {
     return R"({"content":[{"type":"text","text":")" + std::string(text) + "\"}]}";
   }
   // A legacy server's part of the handshake; false when the message is something else.
-  static io::Task<bool> greet(net::Exchange& exchange, const Seen& seen, std::string session) {
+  static io::Task<bool> greet(net::HttpExchange& exchange, const Seen& seen, std::string session) {
     net::HttpResponse response = net::text_response(202, "");
     if (seen.request.method == "GET") response.status = 405;
     if (seen.method == "initialize") {
@@ -92,7 +94,7 @@ class HttpPeerTest : public testing::Test {
   std::unique_ptr<Peer> peer_;
 
  private:
-  io::Task<void> take(net::Exchange& exchange) {
+  io::Task<void> take(net::HttpExchange& exchange) {
     Seen seen{.request = exchange.request()};
     if (seen.request.method == "POST") {
       RELAY_CO_TRY(seen.body, co_await exchange.read_body());
@@ -107,7 +109,7 @@ class HttpPeerTest : public testing::Test {
 
 TEST_F(HttpPeerTest, a_lost_session_is_begun_anew_and_everything_set_before_is_set_again) {
   int sessions = 0;
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.method == "initialize") ++sessions;
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s" + std::to_string(sessions)));
     if (greeted) co_return Result<void>{};
@@ -131,7 +133,7 @@ TEST_F(HttpPeerTest, a_lost_session_is_begun_anew_and_everything_set_before_is_s
 }
 
 TEST_F(HttpPeerTest, a_session_that_is_lost_at_once_again_is_an_error) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (!greeted) RELAY_CO_CHECK(co_await exchange.respond(net::text_response(404, "no")));
     co_return Result<void>{};
@@ -145,7 +147,7 @@ TEST_F(HttpPeerTest, a_session_that_is_lost_at_once_again_is_an_error) {
 
 TEST_F(HttpPeerTest, a_broken_stream_goes_on_where_it_broke) {
   std::string pending;
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.request.method == "GET" && !seen.field("Last-Event-ID").empty()) {
       RELAY_CO_TRY(const auto stream,
                    co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
@@ -167,7 +169,7 @@ TEST_F(HttpPeerTest, a_broken_stream_goes_on_where_it_broke) {
 }
 
 TEST_F(HttpPeerTest, a_stream_that_ends_without_an_answer_and_without_ids_is_an_error) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
     if (greeted) co_return Result<void>{};
     RELAY_CO_TRY(const auto stream,
@@ -182,7 +184,7 @@ TEST_F(HttpPeerTest, a_stream_that_ends_without_an_answer_and_without_ids_is_an_
 TEST_F(HttpPeerTest, a_question_on_the_stream_of_a_call_belongs_to_it) {
   std::string answered;
   io::Event done(loop_.executor());
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.request.method == "POST" && seen.method.empty()) {
       answered = seen.body;
       done.set();
@@ -205,7 +207,7 @@ TEST_F(HttpPeerTest, a_question_on_the_stream_of_a_call_belongs_to_it) {
 }
 
 TEST_F(HttpPeerTest, credentials_that_are_missing_are_named) {
-  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen&) -> io::Task<void> {
     net::HttpResponse response = net::text_response(401, "no");
     response.headers.set("WWW-Authenticate", "Bearer realm=\"x\"");
     co_return co_await exchange.respond(std::move(response));
@@ -218,7 +220,7 @@ TEST_F(HttpPeerTest, credentials_that_are_missing_are_named) {
 }
 
 TEST_F(HttpPeerTest, whoever_has_credentials_is_asked_for_them) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.field("Authorization") != "Bearer fresh")
       co_return co_await exchange.respond(net::text_response(401, "no"));
     RELAY_CO_TRY(const bool greeted, co_await greet(exchange, seen, "s"));
@@ -238,7 +240,7 @@ TEST_F(HttpPeerTest, whoever_has_credentials_is_asked_for_them) {
 }
 
 TEST_F(HttpPeerTest, another_origin_gets_neither_messages_nor_secrets) {
-  HttpPeerTest::serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  HttpPeerTest::serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     net::HttpResponse response = net::text_response(307, "");
     response.headers.set("Location", "http://localhost:" + std::to_string(server_->port()) + "/stolen");
     if (seen.request.path == "/stolen") response = net::text_response(200, "{}");
@@ -252,7 +254,7 @@ TEST_F(HttpPeerTest, another_origin_gets_neither_messages_nor_secrets) {
 }
 
 TEST_F(HttpPeerTest, a_legacy_server_is_found_by_what_it_answers_to_the_probe) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.method == "server/discover")
       co_return co_await exchange.respond(net::json_response(
           400, R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}})"));
@@ -266,7 +268,7 @@ TEST_F(HttpPeerTest, a_legacy_server_is_found_by_what_it_answers_to_the_probe) {
 }
 
 TEST_F(HttpPeerTest, a_broken_server_says_nothing_about_the_era) {
-  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen&) -> io::Task<void> {
     co_return co_await exchange.respond(net::text_response(503, "later"));
   });
   const auto peer = try_connect(EraChoice::probe);
@@ -276,7 +278,7 @@ TEST_F(HttpPeerTest, a_broken_server_says_nothing_about_the_era) {
 }
 
 TEST_F(HttpPeerTest, where_nothing_is_posted_the_oldest_way_is_tried) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     if (seen.request.method == "POST" && seen.request.path == "/mcp")
       co_return co_await exchange.respond(net::text_response(405, ""));
     if (seen.request.method == "POST") co_return co_await exchange.respond(net::text_response(202, ""));
@@ -301,7 +303,7 @@ TEST_F(HttpPeerTest, where_nothing_is_posted_the_oldest_way_is_tried) {
 
 TEST_F(HttpPeerTest, a_modern_request_that_is_cancelled_closes_its_stream) {
   bool gone = false;
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     RELAY_CO_TRY(const auto stream,
                  co_await exchange.start_stream(200, {{"Content-Type", "text/event-stream"}}));
     RELAY_CO_CHECK(co_await stream->write(
@@ -325,7 +327,7 @@ TEST_F(HttpPeerTest, a_modern_request_that_is_cancelled_closes_its_stream) {
 }
 
 TEST_F(HttpPeerTest, modern_requests_repeat_their_names_and_marked_arguments) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     co_return co_await exchange.respond(result(seen, tool_text("ok")));
   });
   connect(EraChoice::modern);
@@ -345,7 +347,7 @@ TEST_F(HttpPeerTest, modern_requests_repeat_their_names_and_marked_arguments) {
 }
 
 TEST_F(HttpPeerTest, closing_deletes_the_session) {
-  serve([&](net::Exchange& exchange, const Seen& seen) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen& seen) -> io::Task<void> {
     RELAY_CO_CHECK(co_await greet(exchange, seen, "s7"));
     co_return Result<void>{};
   });
@@ -356,7 +358,7 @@ TEST_F(HttpPeerTest, closing_deletes_the_session) {
 }
 
 TEST_F(HttpPeerTest, a_server_that_is_not_there_is_an_error_that_says_so) {
-  serve([&](net::Exchange& exchange, const Seen&) -> io::Task<void> {
+  serve([&](net::HttpExchange& exchange, const Seen&) -> io::Task<void> {
     co_return co_await exchange.respond(net::text_response(200, ""));
   });
   target_.endpoint = "http://127.0.0.1:1/mcp";

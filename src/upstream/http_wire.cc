@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFarewell = 2s;     // for the DELETE of a session
+constexpr auto kGoodbye = 2s;      // for the DELETE of a session
 constexpr auto kAfterAnswer = 1s;  // a stream may end by itself, so that its connection can be used again
 constexpr std::size_t kSessionBytes = 1024;
 
@@ -199,7 +199,7 @@ io::Task<void> HttpWire::close() {
   session_.clear();
   // Whether the server takes it or not (405), the session is over for us.
   [[maybe_unused]] const auto ignored = co_await io::with_timeout(
-      channel_->send("DELETE", channel_->endpoint(), fields, {}), kFarewell, "DELETE of the session");
+      channel_->send("DELETE", channel_->endpoint(), fields, {}), kGoodbye, "DELETE of the session");
   co_return Result<void>{};
 }
 

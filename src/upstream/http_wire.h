@@ -22,7 +22,7 @@ namespace relay::upstream {
 
 class HttpWire final : public Wire, public std::enable_shared_from_this<HttpWire> {
  public:
-  HttpWire(io::Executor executor, std::shared_ptr<HttpChannel> channel)
+  HttpWire(io::Loop executor, std::shared_ptr<HttpChannel> channel)
       : executor_(std::move(executor)), channel_(std::move(channel)) {}
 
   /// Which era's rules hold; the probe changes its mind at most once.
@@ -67,7 +67,7 @@ class HttpWire final : public Wire, public std::enable_shared_from_this<HttpWire
   void add_session_fields(net::Headers& fields) const;
   Result<void> take_session(const net::Headers& fields);
 
-  io::Executor executor_;
+  io::Loop executor_;
   std::shared_ptr<HttpChannel> channel_;
   std::weak_ptr<WireListener> listener_;
   protocol::Era era_ = protocol::Era::legacy;

@@ -34,7 +34,7 @@ bool same_list(const Offer& a, const Offer& b, ListKind list) {
 
 }  // namespace
 
-KeptOffer::KeptOffer(io::Executor executor, const Clock& clock, std::shared_ptr<OfferFile> file)
+KeptOffer::KeptOffer(io::Loop executor, const Clock& clock, std::shared_ptr<OfferFile> file)
     : executor_(std::move(executor)), clock_(clock), file_(std::move(file)) {
   auto remembered = file_ ? file_->load() : std::nullopt;
   is_remembered_ = remembered.has_value();
@@ -113,7 +113,7 @@ void KeptOffer::take(Walked walked, const std::vector<ListKind>& kinds, const Di
 
 // A list that the server failed to give is not what it offers.
 void KeptOffer::save_if_whole() const {
-  if (file_ && std::ranges::all_of(shelves_, &Shelf::is_whole)) file_->save(*known_);
+  if (file_ && std::ranges::all_of(shelves_, &ListCaching::is_whole)) file_->save(*known_);
 }
 
 void KeptOffer::forget() {
@@ -123,7 +123,7 @@ void KeptOffer::forget() {
 
 // A server that announces changes is taken at its word; its time to live is then only for those who do not
 // listen.
-std::optional<MonoTime> KeptOffer::expiry(const Shelf& shelf) const {
+std::optional<MonoTime> KeptOffer::expiry(const ListCaching& shelf) const {
   const MonoTime now = clock_.mono();
   if (!shelf.is_whole) return now + limits::kUpstreamFresh;
   if (shelf.announces_changes) return std::nullopt;

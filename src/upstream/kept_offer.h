@@ -31,7 +31,7 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
   using Differs = std::function<void(ListKind list)>;
 
   /// Without a file nothing is remembered.
-  KeptOffer(io::Executor executor, const Clock& clock, std::shared_ptr<OfferFile> file = nullptr);
+  KeptOffer(io::Loop executor, const Clock& clock, std::shared_ptr<OfferFile> file = nullptr);
 
   /// The kept one while all of it is fresh, otherwise asked for. A remembered one is not fresh.
   io::Task<std::shared_ptr<const Offer>> get(Open open, Differs differs);
@@ -48,7 +48,7 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
 
  private:
   struct Flight {
-    explicit Flight(const io::Executor& executor) : landed(executor) {}
+    explicit Flight(const io::Loop& executor) : landed(executor) {}
     io::Event landed;
     Result<std::shared_ptr<const Offer>> result = std::shared_ptr<const Offer>();
   };
@@ -63,14 +63,14 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
   io::Task<std::shared_ptr<const Offer>> refresh(Open open, Differs differs);
   void save_if_whole() const;
   void take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs);
-  [[nodiscard]] std::optional<MonoTime> expiry(const Shelf& shelf) const;
+  [[nodiscard]] std::optional<MonoTime> expiry(const ListCaching& shelf) const;
 
-  io::Executor executor_;
+  io::Loop executor_;
   const Clock& clock_;
   std::shared_ptr<OfferFile> file_;
   std::shared_ptr<const Offer> known_;
   bool is_remembered_ = false;
-  std::array<Shelf, 3> shelves_;
+  std::array<ListCaching, 3> shelves_;
   std::array<Freshness, 3> freshness_;
   std::shared_ptr<Flight> flight_;
 };

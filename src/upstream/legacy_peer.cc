@@ -8,20 +8,20 @@
 namespace relay::upstream {
 namespace {
 
-Utterance utter(const Outgoing& outgoing, std::string_view params) {
-  Utterance utterance{
+OutgoingMessage utter(const Outgoing& outgoing, std::string_view params) {
+  OutgoingMessage message{
       .method = outgoing.method, .params = params, .wants_progress = may_progress(outgoing.method)};
-  if (!outgoing.meta.empty()) utterance.meta = members_of(json::write(outgoing.meta));
-  return utterance;
+  if (!outgoing.meta.empty()) message.meta = members_of(json::write(outgoing.meta));
+  return message;
 }
 
-Answer to_answer(const protocol::Response& response) {
+PeerAnswer to_answer(const protocol::Response& response) {
   if (!response.outcome) return std::unexpected(response.outcome.error());
   return protocol::JsonText::trusted(std::string(response.result_text()));
 }
 
 // -32042 of 2025-11-25 names pages that the user has to visit first.
-std::vector<Question> find_pages(const Answer& answer) {
+std::vector<Question> find_pages(const PeerAnswer& answer) {
   std::vector<Question> pages;
   if (answer || answer.error().code != protocol::code::kUrlElicitationRequired || !answer.error().data)
     return pages;
@@ -48,7 +48,7 @@ class LegacyPeer final : public Peer {
 
   [[nodiscard]] const PeerInfo& info() const override { return session_->info(); }
   [[nodiscard]] bool is_open() const override { return session_->dialogue().is_open(); }
-  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override {
+  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) override {
     return outgoing.as_task ? request_task(session_, std::move(outgoing), exchange)
                             : request_answer(session_, std::move(outgoing), exchange);
   }
@@ -66,14 +66,14 @@ class LegacyPeer final : public Peer {
 
  private:
   // Static: a coroutine of the peer must not depend on the peer, which may go first.
-  static io::Task<Answer> request_answer(std::shared_ptr<LegacySession> session, Outgoing outgoing,
-                                         Exchange& exchange) {
-    const Patience patience{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
+  static io::Task<PeerAnswer> request_answer(std::shared_ptr<LegacySession> session, Outgoing outgoing,
+                                             RequestScope& exchange) {
+    const Deadlines deadlines{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
     for (int attempt = 0;; ++attempt) {
       RELAY_CO_TRY(
           const protocol::Response response,
-          co_await session->dialogue().roundtrip(utter(outgoing, outgoing.params), exchange, patience));
-      Answer answer = to_answer(response);
+          co_await session->dialogue().roundtrip(utter(outgoing, outgoing.params), exchange, deadlines));
+      PeerAnswer answer = to_answer(response);
       std::vector<Question> pages = find_pages(answer);
       if (pages.empty() || attempt > 0 || !exchange.client().elicitation_url) co_return answer;
       RELAY_CO_TRY(const auto visited, co_await exchange.ask(std::move(pages)));
@@ -81,22 +81,22 @@ class LegacyPeer final : public Peer {
     }
   }
 
-  static io::Task<Answer> request_task(std::shared_ptr<LegacySession> session, Outgoing outgoing,
-                                       Exchange& exchange) {
-    const Patience patience{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
+  static io::Task<PeerAnswer> request_task(std::shared_ptr<LegacySession> session, Outgoing outgoing,
+                                           RequestScope& exchange) {
+    const Deadlines deadlines{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
     const std::string params = with_members(outgoing.params, legacy_task_member());
     RELAY_CO_TRY(const protocol::Response response,
-                 co_await session->dialogue().roundtrip(utter(outgoing, params), exchange, patience));
-    Answer answer = to_answer(response);
+                 co_await session->dialogue().roundtrip(utter(outgoing, params), exchange, deadlines));
+    PeerAnswer answer = to_answer(response);
     if (!answer) co_return answer;
     TaskTalk talk;
     talk.ask = [session, &exchange](std::string method, std::string about,
-                                    Patience how_long) -> io::Task<protocol::Response> {
-      const Utterance utterance{.method = method, .params = about};
-      co_return co_await session->dialogue().roundtrip(utterance, exchange, how_long);
+                                    Deadlines how_long) -> io::Task<protocol::Response> {
+      const OutgoingMessage message{.method = method, .params = about};
+      co_return co_await session->dialogue().roundtrip(message, exchange, how_long);
     };
     talk.tell = [session](std::string method, std::string about) {
-      session->dialogue().tell_request({.method = method, .params = about});
+      session->dialogue().send_without_answer({.method = method, .params = about});
     };
     co_return co_await follow_legacy_task(std::move(talk), *std::move(answer), exchange);
   }

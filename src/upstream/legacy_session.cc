@@ -47,10 +47,10 @@ std::string uri_params(std::string_view uri) {
 io::Task<void> LegacySession::initialize() {
   const auto keep = shared_from_this();
   const std::string params = initialize_params(options_.self);
-  SilentExchange nobody;
-  const Utterance hello{.method = "initialize", .params = params};
-  const Patience patience{.silence = options_.start_timeout, .total = options_.start_timeout};
-  RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(hello, nobody, patience));
+  SilentScope nobody;
+  const OutgoingMessage hello{.method = "initialize", .params = params};
+  const Deadlines deadlines{.silence = options_.start_timeout, .total = options_.start_timeout};
+  RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(hello, nobody, deadlines));
   if (!answer.outcome)
     co_return fail(invalid(fmt::format("the server refused initialize: {} ({})",
                                        answer.outcome.error().message, answer.outcome.error().code)));
@@ -90,9 +90,9 @@ io::Task<void> LegacySession::set_log_level(protocol::LogLevel level) {
 }
 
 io::Task<void> LegacySession::say(std::string_view method, std::string params) {
-  SilentExchange nobody;
-  const Utterance utterance{.method = method, .params = params};
-  RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(utterance, nobody, Patience{}));
+  SilentScope nobody;
+  const OutgoingMessage message{.method = method, .params = params};
+  RELAY_CO_TRY(const protocol::Response answer, co_await dialogue_->roundtrip(message, nobody, Deadlines{}));
   if (!answer.outcome)
     co_return fail(
         unavailable(fmt::format("the server refused {}: {}", method, answer.outcome.error().message)));

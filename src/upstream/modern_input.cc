@@ -49,7 +49,7 @@ std::string write_responses(const std::vector<Question>& questions,
   return out;
 }
 
-io::Task<std::string> ask_for_responses(std::vector<Question> questions, Exchange& exchange) {
+io::Task<std::string> ask_for_responses(std::vector<Question> questions, RequestScope& exchange) {
   if (questions.empty()) co_return std::string();
   RELAY_CO_TRY(const auto answers, co_await exchange.ask(questions));
   if (answers.size() != questions.size()) co_return fail(internal("every question needs an answer"));

@@ -7,7 +7,7 @@
 
 #include "protocol/capabilities.h"
 #include "protocol/json_text.h"
-#include "upstream/exchange.h"
+#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 
@@ -21,6 +21,6 @@ std::string write_responses(const std::vector<Question>& questions,
                             const std::vector<protocol::JsonText>& answers);
 
 /// Asks, and gives the member that write_responses makes.
-io::Task<std::string> ask_for_responses(std::vector<Question> questions, Exchange& exchange);
+io::Task<std::string> ask_for_responses(std::vector<Question> questions, RequestScope& exchange);
 
 }  // namespace relay::upstream

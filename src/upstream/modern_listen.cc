@@ -104,7 +104,7 @@ io::Task<void> ModernListen::keep_open(std::shared_ptr<ModernListen> self, std::
 io::Task<Result<void>> ModernListen::listen_once(std::shared_ptr<Stream> stream, std::string_view params) {
   const auto dialogue = dialogue_.lock();
   if (!dialogue) co_return fail(cancelled());
-  SilentExchange nobody;
+  SilentScope nobody;
   auto acknowledged = [weak = weak_from_this(), stream](const json::object& honoured) {
     if (const auto self = weak.lock()) self->take_acknowledgement(*stream, honoured);
   };

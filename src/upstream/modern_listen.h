@@ -28,7 +28,7 @@ class ModernListen : public std::enable_shared_from_this<ModernListen> {
 
  private:
   struct Stream {
-    explicit Stream(const io::Executor& executor) : settled(executor) {}
+    explicit Stream(const io::Loop& executor) : settled(executor) {}
     io::CancelSource cancel;
     io::Event settled;  // acknowledged or failed
     bool acknowledged = false;

@@ -21,31 +21,31 @@ struct ModernState {
 };
 using State = std::shared_ptr<ModernState>;
 
-Utterance utter(const State& state, std::string_view method, std::string_view params,
-                const Exchange& exchange, const Outgoing& outgoing) {
-  Utterance utterance = state->speech.put(method, params, exchange, outgoing.meta);
+OutgoingMessage utter(const State& state, std::string_view method, std::string_view params,
+                      const RequestScope& exchange, const Outgoing& outgoing) {
+  OutgoingMessage message = state->speech.put(method, params, exchange, outgoing.meta);
   if (state->dialogue->wire().repeats_in_headers())
-    utterance.headers = repeated_fields(method, params, outgoing.input_schema);
-  return utterance;
+    message.headers = repeated_fields(method, params, outgoing.input_schema);
+  return message;
 }
 
-TaskTalk make_talk(const State& state, Exchange& exchange) {
+TaskTalk make_talk(const State& state, RequestScope& exchange) {
   TaskTalk talk;
   talk.ask = [state, &exchange](std::string method, std::string about,
-                                Patience how_long) -> io::Task<protocol::Response> {
+                                Deadlines how_long) -> io::Task<protocol::Response> {
     const Outgoing plain;
     co_return co_await state->dialogue->roundtrip(utter(state, method, about, exchange, plain), exchange,
                                                   how_long);
   };
   talk.tell = [state, &exchange](std::string method, std::string about) {
     const Outgoing plain;
-    state->dialogue->tell_request(utter(state, method, about, exchange, plain));
+    state->dialogue->send_without_answer(utter(state, method, about, exchange, plain));
   };
   return talk;
 }
 
 // The members that the next try has besides the original ones.
-io::Task<std::string> next_try(std::string_view result, Exchange& exchange) {
+io::Task<std::string> next_try(std::string_view result, RequestScope& exchange) {
   RELAY_CO_TRY(auto questions, parse_questions(result, exchange.client()));
   const auto request_state = json::find_text(result, "requestState");
   if (questions.empty() && !request_state)
@@ -56,25 +56,25 @@ io::Task<std::string> next_try(std::string_view result, Exchange& exchange) {
   co_return members;
 }
 
-io::Task<Answer> request_answer(State state, Outgoing outgoing, Exchange& exchange) {
-  const Patience patience{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
+io::Task<PeerAnswer> request_answer(State state, Outgoing outgoing, RequestScope& exchange) {
+  const Deadlines deadlines{.silence = outgoing.timeout, .total = limits::kUpstreamCallMax};
   std::string params = outgoing.params;
   bool tried_version = false;
   for (int round = 0; round <= limits::kUpstreamRounds; ++round) {
-    Utterance utterance = utter(state, outgoing.method, params, exchange, outgoing);
+    OutgoingMessage message = utter(state, outgoing.method, params, exchange, outgoing);
     RELAY_CO_TRY(const protocol::Response response,
-                 co_await state->dialogue->roundtrip(std::move(utterance), exchange, patience));
+                 co_await state->dialogue->roundtrip(std::move(message), exchange, deadlines));
     if (round == 0 && !tried_version && is_passing_refusal(response)) {
       tried_version = true;
       --round;
       continue;
     }
-    if (!response.outcome) co_return Answer(std::unexpected(response.outcome.error()));
+    if (!response.outcome) co_return PeerAnswer(std::unexpected(response.outcome.error()));
     const json::object* members = response.outcome->if_object();
     const std::string_view type =
         members ? json::find_string(*members, "resultType").value_or("complete") : "complete";
     const std::string_view result = response.result_text();
-    if (type == "complete") co_return Answer(protocol::JsonText::trusted(std::string(result)));
+    if (type == "complete") co_return PeerAnswer(protocol::JsonText::trusted(std::string(result)));
     if (type == "task") {
       auto created = protocol::JsonText::trusted(std::string(result));
       co_return co_await follow_modern_task(make_talk(state, exchange), std::move(created), exchange);
@@ -102,7 +102,7 @@ class ModernPeer final : public Peer {
 
   [[nodiscard]] const PeerInfo& info() const override { return state_->info; }
   [[nodiscard]] bool is_open() const override { return state_->dialogue->is_open(); }
-  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override {
+  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) override {
     return request_answer(state_, std::move(outgoing), exchange);
   }
   io::Task<void> watch(std::set<std::string, std::less<>> uris) override {

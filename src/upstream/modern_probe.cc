@@ -66,13 +66,13 @@ PeerInfo assumed_modern_info() {
 }
 
 io::Task<Probe> probe_era(std::shared_ptr<Dialogue> dialogue, PeerOptions options) {
-  SilentExchange nobody;
+  SilentScope nobody;
   const ModernSpeech speech(options.self);
   const auto limit = std::min(options.probe_timeout, options.start_timeout);
-  const Patience patience{.silence = limit, .total = limit};
-  auto answer = co_await dialogue->roundtrip(speech.put("server/discover", {}, nobody), nobody, patience);
+  const Deadlines deadlines{.silence = limit, .total = limit};
+  auto answer = co_await dialogue->roundtrip(speech.put("server/discover", {}, nobody), nobody, deadlines);
   if (answer && is_passing_refusal(*answer))
-    answer = co_await dialogue->roundtrip(speech.put("server/discover", {}, nobody), nobody, patience);
+    answer = co_await dialogue->roundtrip(speech.put("server/discover", {}, nobody), nobody, deadlines);
   if (!answer && answer.error().kind == ErrorKind::timeout)
     co_return Probe{.why = "it did not answer server/discover"};
   if (!answer) co_return fail(std::move(answer.error()));

@@ -62,11 +62,11 @@ ModernSpeech::ModernSpeech(const protocol::Implementation& self) {
   who_ = members_of(out);
 }
 
-Utterance ModernSpeech::put(std::string_view method, std::string_view params, const Exchange& exchange,
-                            const json::object& more) const {
-  Utterance utterance{
+OutgoingMessage ModernSpeech::put(std::string_view method, std::string_view params,
+                                  const RequestScope& exchange, const json::object& more) const {
+  OutgoingMessage message{
       .method = method, .params = params, .meta = who_, .wants_progress = may_progress(method)};
-  std::string& out = utterance.meta;
+  std::string& out = message.meta;
   out += ',';
   json::append_quoted(out, meta::kCapabilities);
   out += ':';
@@ -81,7 +81,7 @@ Utterance ModernSpeech::put(std::string_view method, std::string_view params, co
     out += ',';
     out += members_of(json::write(more));
   }
-  return utterance;
+  return message;
 }
 
 }  // namespace relay::upstream

@@ -14,9 +14,9 @@ class ModernSpeech {
  public:
   explicit ModernSpeech(const protocol::Implementation& self);
 
-  /// `params` must hold until the utterance is sent.
-  [[nodiscard]] Utterance put(std::string_view method, std::string_view params, const Exchange& exchange,
-                              const json::object& meta = {}) const;
+  /// `params` must hold until the message is sent.
+  [[nodiscard]] OutgoingMessage put(std::string_view method, std::string_view params,
+                                    const RequestScope& exchange, const json::object& meta = {}) const;
 
  private:
   std::string who_;  // version and clientInfo, as members of _meta

@@ -77,7 +77,7 @@ std::optional<Offer> read_offer(std::string_view text, const ServerSpec& spec, s
   return offer;
 }
 
-OfferFile::OfferFile(io::Executor executor, io::ThreadPool& pool, std::filesystem::path path, ServerSpec spec)
+OfferFile::OfferFile(io::Loop executor, io::ThreadPool& pool, std::filesystem::path path, ServerSpec spec)
     : executor_(std::move(executor)), pool_(pool), path_(std::move(path)), spec_(std::move(spec)) {}
 
 std::optional<Offer> OfferFile::load() const {

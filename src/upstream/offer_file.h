@@ -19,7 +19,7 @@ namespace relay::upstream {
 
 class OfferFile {
  public:
-  OfferFile(io::Executor executor, io::ThreadPool& pool, std::filesystem::path path, ServerSpec spec);
+  OfferFile(io::Loop executor, io::ThreadPool& pool, std::filesystem::path path, ServerSpec spec);
 
   /// Blocking, once: before the server is used.
   [[nodiscard]] std::optional<Offer> load() const;
@@ -29,7 +29,7 @@ class OfferFile {
   void remove();
 
  private:
-  io::Executor executor_;
+  io::Loop executor_;
   io::ThreadPool& pool_;
   std::filesystem::path path_;
   ServerSpec spec_;

@@ -28,11 +28,11 @@ class OfferFileTest : public UpstreamFixture {
   OfferFileTest() {
     spec.command = "server";
     server.info.capabilities = {{"tools", json::object{{"listChanged", true}}}};
-    server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<Answer> {
+    server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
       ++(outgoing.method == "tools/list" ? lists : calls);
-      if (outgoing.method != "tools/list") co_return Answer(JsonText());
-      if (fails) co_return Answer(std::unexpect, protocol::RpcError{-32000, "not now", {}});
-      co_return Answer(JsonText::trusted(tools));
+      if (outgoing.method != "tools/list") co_return PeerAnswer(JsonText());
+      if (fails) co_return PeerAnswer(std::unexpect, protocol::RpcError{-32000, "not now", {}});
+      co_return PeerAnswer(JsonText::trusted(tools));
     };
     remember();
   }

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "protocol/modern_headers.h"
-#include "upstream/exchange.h"
 #include "upstream/offer_items.h"
+#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 namespace {
@@ -47,12 +47,12 @@ io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
   Pages pages;
   std::set<std::string> seen;
   std::optional<std::string> cursor;
-  SilentExchange nobody;
+  SilentScope nobody;
   for (std::size_t page = 0; page < limits::kUpstreamPages && pages.items.size() < limits::kUpstreamItems;
        ++page) {
     Outgoing ask{.method = method, .params = params_of(cursor)};
     ask.timeout = walk.spec.call_timeout;
-    RELAY_CO_TRY(const Answer answer, co_await walk.peer.request(std::move(ask), nobody));
+    RELAY_CO_TRY(const PeerAnswer answer, co_await walk.peer.request(std::move(ask), nobody));
     if (!answer) {
       walk.oddities.push_back(
           fmt::format("{}: {} (code {})", method, answer.error().message, answer.error().code));
@@ -90,7 +90,7 @@ protocol::Listing<T> make_listing(const Pages& pages, std::shared_ptr<const std:
 // Over HTTP a modern client repeats some arguments as headers, and must not use a tool whose schema asks for
 // impossible ones.
 bool needs_header_check(const Walk& walk) {
-  return walk.spec.transport != Transport::stdio && walk.peer.info().era() == protocol::Era::modern;
+  return walk.spec.transport != ServerTransport::stdio && walk.peer.info().era() == protocol::Era::modern;
 }
 
 std::string_view capability_of(ListKind kind) {
@@ -102,21 +102,21 @@ std::string_view capability_of(ListKind kind) {
   return "";
 }
 
-Shelf make_shelf(const PeerInfo& info, ListKind kind, const Pages& pages) {
+ListCaching make_shelf(const PeerInfo& info, ListKind kind, const Pages& pages) {
   const json::object* declared = json::find_object(info.capabilities, capability_of(kind));
   return {.announces_changes = declared && json::find_bool(*declared, "listChanged").value_or(false),
           .ttl = pages.ttl,
           .is_whole = pages.is_whole};
 }
 
-io::Task<Shelf> walk_tools(Walk walk, Offer& offer) {
+io::Task<ListCaching> walk_tools(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "tools/list", "tools"));
   const HeaderParams params = needs_header_check(walk) ? HeaderParams::check : HeaderParams::ignore;
   offer.tools = make_listing(pages, read_tools(pages.items, walk.spec, params, walk.oddities));
   co_return make_shelf(walk.peer.info(), ListKind::tools, pages);
 }
 
-io::Task<Shelf> walk_resources(Walk walk, Offer& offer) {
+io::Task<ListCaching> walk_resources(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "resources/list", "resources"));
   offer.resources =
       make_listing(pages, read_items<protocol::Resource>(pages.items, walk.oddities, parse_resource));
@@ -128,13 +128,13 @@ io::Task<Shelf> walk_resources(Walk walk, Offer& offer) {
   co_return make_shelf(walk.peer.info(), ListKind::resources, templates);
 }
 
-io::Task<Shelf> walk_prompts(Walk walk, Offer& offer) {
+io::Task<ListCaching> walk_prompts(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "prompts/list", "prompts"));
   offer.prompts = make_listing(pages, read_items<protocol::Prompt>(pages.items, walk.oddities, parse_prompt));
   co_return make_shelf(walk.peer.info(), ListKind::prompts, pages);
 }
 
-io::Task<Shelf> walk_list(Walk walk, ListKind kind, Offer& offer) {
+io::Task<ListCaching> walk_list(Walk walk, ListKind kind, Offer& offer) {
   switch (kind) {
     case ListKind::tools: co_return co_await walk_tools(walk, offer);
     case ListKind::resources: co_return co_await walk_resources(walk, offer);
@@ -165,7 +165,7 @@ io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<List
   offer.capabilities = peer.info().capabilities;
   std::vector<std::string> oddities;
   for (const ListKind kind : kinds) {
-    Shelf& shelf = walked.shelves[static_cast<std::size_t>(kind)];
+    ListCaching& shelf = walked.shelves[static_cast<std::size_t>(kind)];
     if (peer.info().can(capability_of(kind))) {
       RELAY_CO_TRY(shelf, co_await walk_list({peer, spec, oddities}, kind, offer));
     } else {

@@ -14,7 +14,7 @@
 namespace relay::upstream {
 
 /// How long a list may be kept, by what its server said.
-struct Shelf {
+struct ListCaching {
   bool announces_changes = false;                // listChanged: kept until the server says so
   std::optional<std::chrono::milliseconds> ttl;  // modern servers; the shortest of all pages
   bool is_whole = true;  // false: the server answered with an error; worth asking again soon
@@ -22,7 +22,7 @@ struct Shelf {
 
 struct Walked {
   Offer offer;
-  Shelf shelves[3];  // by ListKind
+  ListCaching shelves[3];  // by ListKind
 };
 
 /// Asks for the lists in `kinds` and takes the others from `before`. Fails only when the connection does; a

@@ -1,9 +1,9 @@
 // Peer: an open connection to an MCP server, in whichever era it speaks, over whichever transport.
 //
 // The client half of MCP. Above it nobody knows the era: a legacy server that sends a request in mid-call and
-// a modern one that answers `input_required` both become Exchange::ask; tasks of both generations are polled
-// to their end here; progress tokens, ids, sessions, headers and resumption are this class's own business.
-// Results come as the bytes the server sent.
+// a modern one that answers `input_required` both become RequestScope::ask; tasks of both generations are
+// polled to their end here; progress tokens, ids, sessions, headers and resumption are this class's own
+// business. Results come as the bytes the server sent.
 //
 // Cancelling the coroutine of request() tells the server: a notification on stdio and legacy HTTP, a closed
 // stream on modern HTTP, tasks/cancel for a task. Many requests may be open at once. Loop thread only.
@@ -27,7 +27,7 @@
 #include "protocol/jsonrpc.h"
 #include "protocol/log_level.h"
 #include "protocol/revision.h"
-#include "upstream/exchange.h"
+#include "upstream/request_scope.h"
 #include "upstream/server_spec.h"
 
 namespace relay::upstream {
@@ -74,7 +74,7 @@ struct Outgoing {
 /// The `result` member byte for byte (of the complete answer: never input_required, never a task), or the
 /// server's own error. Failures of the connection, time-outs and refusals to answer its questions are Errors
 /// of the Task.
-using Answer = std::expected<protocol::JsonText, protocol::RpcError>;
+using PeerAnswer = std::expected<protocol::JsonText, protocol::RpcError>;
 
 class Peer {
  public:
@@ -83,7 +83,7 @@ class Peer {
   [[nodiscard]] virtual const PeerInfo& info() const = 0;
   [[nodiscard]] virtual bool is_open() const = 0;
   /// `exchange` must live until this completes or is destroyed.
-  virtual io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) = 0;
+  virtual io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) = 0;
   /// The whole set of resources to watch, instead of the one before. Legacy: (un)subscribe; modern: a new
   /// listen stream.
   virtual io::Task<void> watch(std::set<std::string, std::less<>> uris) = 0;
@@ -105,7 +105,7 @@ struct PeerOptions {
 /// Over the pipes of a child, which must outlive the peer; stdin and stdout belong to the peer from here on,
 /// stderr does not. A probe that the server does not survive fails with a message that says so: start it
 /// again with EraChoice::legacy.
-io::Task<std::unique_ptr<Peer>> connect_stdio(io::Executor executor, io::Child& child, PeerOptions options,
+io::Task<std::unique_ptr<Peer>> connect_stdio(io::Loop executor, io::Child& child, PeerOptions options,
                                               PeerObserver& observer);
 
 struct HttpTarget {
@@ -118,7 +118,7 @@ struct HttpTarget {
 };
 
 /// Streamable HTTP in both eras; falls back to HTTP+SSE as the specification says.
-io::Task<std::unique_ptr<Peer>> connect_http(io::Executor executor, net::HttpClient& http, HttpTarget target,
+io::Task<std::unique_ptr<Peer>> connect_http(io::Loop executor, net::HttpClient& http, HttpTarget target,
                                              PeerOptions options, PeerObserver& observer);
 
 }  // namespace relay::upstream

@@ -37,12 +37,12 @@ bool is_handshake(std::string_view method) {
 
 }  // namespace
 
-Dialogue::OpenRequest::OpenRequest(Dialogue& owner, std::string name, Exchange& who, Patience how_long)
+Dialogue::OpenRequest::OpenRequest(Dialogue& owner, std::string name, RequestScope& who, Deadlines how_long)
     : dialogue(owner),
       id(++owner.last_id_),
       method(std::move(name)),
       exchange(who),
-      patience(how_long),
+      deadlines(how_long),
       began(Clock::now()),
       heard(began),
       news(owner.executor_) {
@@ -60,67 +60,68 @@ void Dialogue::OpenRequest::finish(Result<protocol::Response> how) {
   outcome = std::move(how);
   news.wake();
   dialogue.reconsider_askings();
-  if (!questions.empty()) dialogue.put_to_another(std::exchange(questions, {}));
+  if (!questions.empty()) dialogue.reassign(std::exchange(questions, {}));
 }
 
 // A person who is asked something may take the whole time there is.
 Dialogue::Time Dialogue::OpenRequest::due() const {
-  const Time last = later(began, patience.total);
-  return !askings.empty() ? last : std::min(last, later(heard, patience.silence));
+  const Time last = later(began, deadlines.total);
+  return !askings.empty() ? last : std::min(last, later(heard, deadlines.silence));
 }
 
-std::shared_ptr<Dialogue> Dialogue::make(io::Executor executor, std::shared_ptr<Wire> wire,
+std::shared_ptr<Dialogue> Dialogue::make(io::Loop executor, std::shared_ptr<Wire> wire,
                                          PeerObserver& observer) {
   auto dialogue = std::make_shared<Dialogue>(std::move(executor), std::move(wire), observer);
   dialogue->wire_->listen(dialogue);
   return dialogue;
 }
 
-Dialogue::Dialogue(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer)
+Dialogue::Dialogue(io::Loop executor, std::shared_ptr<Wire> wire, PeerObserver& observer)
     : executor_(std::move(executor)), wire_(std::move(wire)), observer_(&observer), timer_(executor_) {}
 
-WireRequest Dialogue::spell(Utterance utterance, RequestId id) {
+WireRequest Dialogue::spell(OutgoingMessage message, RequestId id) {
   WireRequest request{
-      .id = id, .method = std::string(utterance.method), .text = {}, .headers = std::move(utterance.headers)};
-  const std::string_view members = members_of(utterance.params);
+      .id = id, .method = std::string(message.method), .text = {}, .headers = std::move(message.headers)};
+  const std::string_view members = members_of(message.params);
   std::string& out = request.text;
-  out.reserve(members.size() + utterance.meta.size() + request.method.size() + 128);
+  out.reserve(members.size() + message.meta.size() + request.method.size() + 128);
   const auto into = std::back_inserter(out);
   fmt::format_to(into, R"({{"jsonrpc":"2.0","id":{},"method":)", id);
   json::append_quoted(out, request.method);
   out += R"(,"params":{)";
   out += members;
-  if (!utterance.meta.empty() || utterance.wants_progress) {
+  if (!message.meta.empty() || message.wants_progress) {
     if (!members.empty()) out += ',';
     out += R"("_meta":{)";
-    out += utterance.meta;
-    if (!utterance.meta.empty() && utterance.wants_progress) out += ',';
-    if (utterance.wants_progress) fmt::format_to(into, R"("progressToken":{})", id);
+    out += message.meta;
+    if (!message.meta.empty() && message.wants_progress) out += ',';
+    if (message.wants_progress) fmt::format_to(into, R"("progressToken":{})", id);
     out += '}';
   }
   out += "}}";
   return request;
 }
 
-io::Task<protocol::Response> Dialogue::roundtrip(Utterance utterance, Exchange& exchange, Patience patience) {
+io::Task<protocol::Response> Dialogue::roundtrip(OutgoingMessage message, RequestScope& exchange,
+                                                 Deadlines deadlines) {
   const auto keep = shared_from_this();
-  OpenRequest open(*this, std::string(utterance.method), exchange, patience);
-  co_return co_await converse(std::move(utterance), open);
+  OpenRequest open(*this, std::string(message.method), exchange, deadlines);
+  co_return co_await converse(std::move(message), open);
 }
 
-io::Task<protocol::Response> Dialogue::listen(Utterance utterance,
+io::Task<protocol::Response> Dialogue::listen(OutgoingMessage message,
                                               std::function<void(const json::object&)> acknowledged) {
   const auto keep = shared_from_this();
-  SilentExchange nobody;
-  OpenRequest open(*this, std::string(utterance.method), nobody, Patience{.silence = {}, .total = {}});
+  SilentScope nobody;
+  OpenRequest open(*this, std::string(message.method), nobody, Deadlines{.silence = {}, .total = {}});
   open.acknowledged = std::move(acknowledged);
-  co_return co_await converse(std::move(utterance), open);
+  co_return co_await converse(std::move(message), open);
 }
 
-io::Task<protocol::Response> Dialogue::converse(Utterance utterance, OpenRequest& open) {
+io::Task<protocol::Response> Dialogue::converse(OutgoingMessage message, OpenRequest& open) {
   if (why_closed_) co_return fail(*why_closed_);
   open.on_wire = true;
-  if (auto sent = wire_->send(spell(std::move(utterance), open.id)); !sent) {
+  if (auto sent = wire_->send(spell(std::move(message), open.id)); !sent) {
     open.on_wire = false;
     co_return fail(std::move(sent.error()));
   }
@@ -186,7 +187,7 @@ io::Task<void> Dialogue::answer_questions(Asking& asking) {
     auto first = co_await (open.exchange.ask(std::move(asking.questions)) || interruption(asking));
     if (first.index() == 0) send_answers(asking, std::get<0>(first));
   } else {
-    RELAY_CO_CHECK(co_await let_others_be_answered(asking));
+    RELAY_CO_CHECK(co_await wait_for_other_answers(asking));
   }
   for (const auto& [id, refusal] : asking.refused) send_later(protocol::write_error(id, refusal));
   asking.is_over = true;
@@ -208,7 +209,7 @@ io::Task<void> Dialogue::let_round_fill(const OpenRequest& open) {
 }
 
 // A server that hears of a refusal may give up, and with it what it asked beside.
-io::Task<void> Dialogue::let_others_be_answered(const Asking& asking) {
+io::Task<void> Dialogue::wait_for_other_answers(const Asking& asking) {
   const OpenRequest& open = asking.request;
   const auto is_other = [&](const Asking* one) { return one != &asking && !one->ids.empty(); };
   while (!open.outcome && std::ranges::any_of(open.askings, is_other))
@@ -259,12 +260,12 @@ void Dialogue::tell(std::string_view method, std::string_view params) {
   send_later(protocol::write_notification(method, params));
 }
 
-void Dialogue::tell_request(Utterance utterance) {
+void Dialogue::send_without_answer(OutgoingMessage message) {
   if (why_closed_) return;
   const RequestId id = ++last_id_;
   if (unawaited_.size() >= kUnawaited) unawaited_.erase(unawaited_.begin());
   unawaited_.insert(id);
-  [[maybe_unused]] const auto ignored = wire_->send(spell(std::move(utterance), id));
+  [[maybe_unused]] const auto ignored = wire_->send(spell(std::move(message), id));
 }
 
 void Dialogue::send_later(std::string message) {

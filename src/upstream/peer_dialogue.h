@@ -6,7 +6,7 @@
 //
 // A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is
 // closed and, if it was not answered, the server is told. Questions are asked inside the same frame, so an
-// Exchange is never used after its request; those that are open at the same time overlap.
+// RequestScope is never used after its request; those that are open at the same time overlap.
 #pragma once
 
 #include <chrono>
@@ -24,20 +24,20 @@
 #include "io/spawn.h"
 #include "io/waker.h"
 #include "protocol/jsonrpc.h"
-#include "upstream/exchange.h"
 #include "upstream/peer.h"
 #include "upstream/peer_wire.h"
+#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 
 /// How long to wait: `silence` without progress, `total` whatever happens. Zero: for ever.
-struct Patience {
+struct Deadlines {
   std::chrono::milliseconds silence = limits::kUpstreamCall;
   std::chrono::milliseconds total = limits::kUpstreamCallMax;
 };
 
 /// What to say, before it has an id. The views must hold until it is sent, which is before the first wait.
-struct Utterance {
+struct OutgoingMessage {
   std::string_view method;
   std::string_view params;  // an object's text, without _meta
   std::string meta = {};    // the members of _meta, without braces
@@ -47,24 +47,25 @@ struct Utterance {
 
 class Dialogue final : public WireListener, public std::enable_shared_from_this<Dialogue> {
  public:
-  static std::shared_ptr<Dialogue> make(io::Executor executor, std::shared_ptr<Wire> wire,
+  static std::shared_ptr<Dialogue> make(io::Loop executor, std::shared_ptr<Wire> wire,
                                         PeerObserver& observer);
-  Dialogue(io::Executor executor, std::shared_ptr<Wire> wire, PeerObserver& observer);
+  Dialogue(io::Loop executor, std::shared_ptr<Wire> wire, PeerObserver& observer);
 
   /// One request, one answer: a result or the server's own error.
-  io::Task<protocol::Response> roundtrip(Utterance utterance, Exchange& exchange, Patience patience);
+  io::Task<protocol::Response> roundtrip(OutgoingMessage message, RequestScope& exchange,
+                                         Deadlines deadlines);
   /// The same for subscriptions/listen: answered when the stream ends; `acknowledged` is called when it
   /// begins.
-  io::Task<protocol::Response> listen(Utterance utterance,
+  io::Task<protocol::Response> listen(OutgoingMessage message,
                                       std::function<void(const json::object&)> acknowledged);
   /// Without an answer, and without waiting: notifications.
   void tell(std::string_view method, std::string_view params);
   /// A request whose answer nobody waits for: tasks/cancel.
-  void tell_request(Utterance utterance);
+  void send_without_answer(OutgoingMessage message);
 
   [[nodiscard]] bool is_open() const { return !why_closed_; }
   [[nodiscard]] Wire& wire() { return *wire_; }
-  [[nodiscard]] const io::Executor& executor() const { return executor_; }
+  [[nodiscard]] const io::Loop& executor() const { return executor_; }
   [[nodiscard]] PeerObserver* observer() const { return observer_; }
   /// Open requests fail. After this the observer hears nothing.
   void end(const Error& why);
@@ -87,7 +88,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   };
   struct Asking;
   struct OpenRequest {
-    OpenRequest(Dialogue& owner, std::string name, Exchange& who, Patience how_long);
+    OpenRequest(Dialogue& owner, std::string name, RequestScope& who, Deadlines how_long);
     ~OpenRequest();
     OpenRequest(const OpenRequest&) = delete;
     OpenRequest& operator=(const OpenRequest&) = delete;
@@ -98,8 +99,8 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     Dialogue& dialogue;
     RequestId id;
     std::string method;
-    Exchange& exchange;
-    Patience patience;
+    RequestScope& exchange;
+    Deadlines deadlines;
     Time began, heard;
     std::optional<Result<protocol::Response>> outcome;
     bool on_wire = false;  // sent, and neither answered nor given up by the wire
@@ -125,7 +126,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     io::Waker interrupted;
   };
 
-  io::Task<protocol::Response> converse(Utterance utterance, OpenRequest& open);
+  io::Task<protocol::Response> converse(OutgoingMessage message, OpenRequest& open);
   io::Task<void> tend_questions(OpenRequest& open, const Asking* beside);
   io::Task<void> answer_questions(Asking& asking);
   io::Task<void> interruption(Asking& asking);
@@ -134,16 +135,16 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   /// A request ended: what others are asked may have been its own question.
   void reconsider_askings();
   static io::Task<void> let_round_fill(const OpenRequest& open);
-  static io::Task<void> let_others_be_answered(const Asking& asking);
+  static io::Task<void> wait_for_other_answers(const Asking& asking);
   void send_answers(const Asking& asking, const Result<std::vector<protocol::JsonText>>& answers);
   void send_later(std::string message);
   void cancel_on_wire(const OpenRequest& open);
-  static WireRequest spell(Utterance utterance, RequestId id);
+  static WireRequest spell(OutgoingMessage message, RequestId id);
 
   void take_message(protocol::Message message, std::optional<RequestId> stream_of);
   void take_answer(protocol::Response response, std::optional<RequestId> stream_of);
   void take_malformed(const std::string& text, std::optional<RequestId> stream_of,
-                      const protocol::Refusal& refusal);
+                      const protocol::MalformedMessage& refusal);
   void take_request(protocol::Request request, std::optional<RequestId> stream_of);
   void take_notification(const protocol::Notification& notification, std::optional<RequestId> stream_of);
   void take_progress(const json::object& params);
@@ -152,7 +153,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   void retract_question(const json::object& params);
   void put_question(OpenRequest& open, ServerQuestion asked);
   /// The request that they were put to was answered before anybody was asked; they may be another's.
-  void put_to_another(std::deque<ServerQuestion> questions);
+  void reassign(std::deque<ServerQuestion> questions);
 
   OpenRequest* find(RequestId id);
   /// Whose exchange something without an address belongs to; null when there is nobody or more than one
@@ -163,7 +164,7 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   void watch(const OpenRequest& open);
   void check_deadlines();
 
-  io::Executor executor_;
+  io::Loop executor_;
   std::shared_ptr<Wire> wire_;
   PeerObserver* observer_;
   std::map<RequestId, OpenRequest*> open_;  // by age

@@ -15,7 +15,7 @@
 
 namespace relay::upstream {
 
-class RecordingExchange final : public Exchange {
+class RecordingExchange final : public RequestScope {
  public:
   explicit RecordingExchange(std::string session = "alice") : session_(std::move(session)) {
     capabilities.roots = capabilities.sampling = capabilities.sampling_tools = true;
@@ -106,7 +106,7 @@ inline std::string built_program(std::string_view name) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
 }
 
-inline std::string text_of(const Result<Answer>& answer) {
+inline std::string text_of(const Result<PeerAnswer>& answer) {
   if (!answer) return "failed: " + answer.error().message;
   if (!*answer) return "error: " + answer->error().message;
   const json::value& result = (*answer)->value();

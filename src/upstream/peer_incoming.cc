@@ -56,7 +56,7 @@ void Dialogue::take(std::string text, std::optional<RequestId> stream_of) {
 // An answer that cannot be read is an answer all the same, if we can see to what: better a clear error than a
 // time-out.
 void Dialogue::take_malformed(const std::string& text, std::optional<RequestId> stream_of,
-                              const protocol::Refusal& refusal) {
+                              const protocol::MalformedMessage& refusal) {
   oddity(fmt::format("not a message ({}): {}", refusal.error.message, shown(text)));
   std::optional<RequestId> id = stream_of;
   if (const auto parsed = json::parse_object(text); parsed && !parsed->contains("method"))
@@ -123,7 +123,7 @@ void Dialogue::put_question(OpenRequest& open, ServerQuestion asked) {
   open.news.wake();
 }
 
-void Dialogue::put_to_another(std::deque<ServerQuestion> questions) {
+void Dialogue::reassign(std::deque<ServerQuestion> questions) {
   if (why_closed_) return;
   for (ServerQuestion& asked : questions)
     if (OpenRequest* other = asked.is_guess ? find_addressee(std::nullopt) : nullptr)
@@ -158,9 +158,9 @@ Dialogue::OpenRequest* Dialogue::find_addressee(std::optional<RequestId> stream_
       return (one->exchange.*who)() != (requests.front()->exchange.*who)();
     });
   };
-  if (differ(clients, &Exchange::principal)) return nullptr;
+  if (differ(clients, &RequestScope::principal)) return nullptr;
   const std::vector<OpenRequest*>& candidates = idle.empty() ? clients : idle;
-  return differ(candidates, &Exchange::session) ? nullptr : candidates.back();
+  return differ(candidates, &RequestScope::session) ? nullptr : candidates.back();
 }
 
 void Dialogue::take_notification(const protocol::Notification& notification,

@@ -6,7 +6,7 @@
 
 #include "protocol/capabilities.h"
 #include "protocol/jsonrpc.h"
-#include "upstream/exchange.h"
+#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 

@@ -95,7 +95,7 @@ send({"id": 2, "method": "roots/list"}); r = take()
 send({"id": b["id"], "result": text(json.dumps(r["result"]))})
 take())py");
   RecordingExchange other("bob");
-  const auto both = [](Peer& peer, Exchange& one, Exchange& two) -> io::Task<void> {
+  const auto both = [](Peer& peer, RequestScope& one, RequestScope& two) -> io::Task<void> {
     using namespace io::asio::experimental::awaitable_operators;
     auto [first, second] = co_await (peer.request(call_tool("a"), one) && peer.request(call_tool("b"), two));
     EXPECT_THAT(text_of(first), HasSubstr("several clients"));
@@ -126,7 +126,7 @@ send({"id": 2, "method": "roots/list"}); s = take()
 send({"id": m["id"], "result": text(json.dumps([r["result"], s["result"]]))})
 take())py");
   ASSERT_TRUE(loop_.run(io::sleep_for(50ms)));
-  SilentExchange ours;  // a list that relay asks for by itself
+  SilentScope ours;  // a list that relay asks for by itself
   EXPECT_EQ(text_of(loop_.run(peer_->request(call_tool("t"), ours))), R"([{"roots": []}, {"roots": []}])");
 }
 
@@ -170,7 +170,7 @@ send({"id": a["id"] + 100, "result": {}})
 got = sorted([take()["id"], take()["id"]])
 send({"id": a["id"], "result": text(str(got))})
 take())py");
-  const auto both = [&](Peer& peer, Exchange& exchange) -> io::Task<void> {
+  const auto both = [&](Peer& peer, RequestScope& exchange) -> io::Task<void> {
     using namespace io::asio::experimental::awaitable_operators;
     const auto release = [](io::Event& event, RecordingObserver& observer) -> io::Task<void> {
       RELAY_CO_CHECK(co_await eventually(

@@ -72,8 +72,8 @@ class ProcessFixture : public testing::Test {
     return fleet().find(spec.name);
   }
 
-  Result<Answer> request(const std::string& tool, const std::string& arguments = "{}",
-                         std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+  Result<PeerAnswer> request(const std::string& tool, const std::string& arguments = "{}",
+                             std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
     Outgoing outgoing{.method = "tools/call",
                       .params = "{\"name\":\"" + tool + "\",\"arguments\":" + arguments + "}"};
     outgoing.timeout = timeout;
@@ -81,7 +81,7 @@ class ProcessFixture : public testing::Test {
   }
   /// The text of the result, whatever it is; an error's message if there is none.
   std::string call(const std::string& tool, const std::string& arguments = "{}") {
-    const Result<Answer> answer = request(tool, arguments);
+    const Result<PeerAnswer> answer = request(tool, arguments);
     if (!answer) return "failed: " + answer.error().message;
     if (!*answer) return "refused: " + answer->error().message;
     const json::array* content = json::find_array((*answer)->value().get_object(), "content");
@@ -113,11 +113,11 @@ class ProcessFixture : public testing::Test {
   NullLog log;
   std::unique_ptr<net::HttpClient> http = net::HttpClient::make(loop.executor());
   std::shared_ptr<Redactor> redactor = std::make_shared<Redactor>();
-  std::shared_ptr<Headcount> heads = std::make_shared<Headcount>(loop.executor());
+  std::shared_ptr<ProcessCount> heads = std::make_shared<ProcessCount>(loop.executor());
   Environment environment;
   ServerSpec spec;
   Pace pace;
-  SilentExchange nobody;
+  SilentScope nobody;
 
  private:
   std::unique_ptr<SupervisedFleet> fleet_;

@@ -16,7 +16,7 @@ class ProcessTest : public ProcessFixture {};
 TEST_F(ProcessTest, AServerIsStartedUsedAndGoneAfterwards) {
   EXPECT_EQ(call("echo", R"({"text":"hello"})"), "hello");
   const Status status = server()->status();
-  EXPECT_EQ(status.phase, Phase::ready);
+  EXPECT_EQ(status.phase, ServerPhase::ready);
   ASSERT_TRUE(status.pid);
   EXPECT_TRUE(is_alive(*status.pid));
   EXPECT_EQ(status.revision, protocol::Revision::v2025_11_25);
@@ -67,7 +67,7 @@ TEST_F(ProcessTest, AServerThatCannotStartIsGivenUpWithItsLastLine) {
   const auto answer = request("echo");
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, AllOf(HasSubstr("exited with code 7"), HasSubstr("no API key")));
-  EXPECT_EQ(server()->status().phase, Phase::failed);
+  EXPECT_EQ(server()->status().phase, ServerPhase::failed);
   EXPECT_THAT(server()->status().stderr_tail, testing::Contains("no API key"));
 }
 
@@ -118,7 +118,7 @@ TEST_F(ProcessTest, AFrozenServerIsFoundOutAndReplaced) {
   ASSERT_FALSE(request("freeze", "{}", 200ms));
   ASSERT_FALSE(request("echo", "{}", 200ms));
   until([&] {
-    return server()->status().phase == Phase::ready &&
+    return server()->status().phase == ServerPhase::ready &&
            std::to_string(server()->status().pid.value_or(0)) != before;
   });
   EXPECT_NE(call("pid"), before);
@@ -150,7 +150,8 @@ TEST_F(ProcessTest, ManyServersThatCrashHangAndFloodLeaveNothingBehind) {
   }
   fleet().apply(specs);
   int answered = 0;
-  auto run = [](std::shared_ptr<Upstream> to, std::string tool, Exchange& who, int& count) -> io::Task<void> {
+  auto run = [](std::shared_ptr<Upstream> to, std::string tool, RequestScope& who,
+                int& count) -> io::Task<void> {
     Outgoing outgoing{.method = "tools/call",
                       .params = "{\"name\":\"" + tool + "\",\"arguments\":{\"text\":\"x\"}}"};
     outgoing.timeout = tool == "hang" ? 300ms : 60s;

@@ -23,14 +23,14 @@ namespace relay::upstream {
 /// is dropped.
 class LogFile : public std::enable_shared_from_this<LogFile> {
  public:
-  LogFile(io::Executor executor, io::ThreadPool& pool, std::filesystem::path path)
+  LogFile(io::Loop executor, io::ThreadPool& pool, std::filesystem::path path)
       : executor_(std::move(executor)), pool_(pool), path_(std::move(path)) {}
   void append(std::string text);
 
  private:
   io::Task<void> write_pending();
 
-  io::Executor executor_;
+  io::Loop executor_;
   io::ThreadPool& pool_;
   std::filesystem::path path_;
   std::string pending_;

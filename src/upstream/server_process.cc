@@ -10,19 +10,19 @@
 namespace relay::upstream {
 
 struct ServerProcess::Body {
-  Body(const io::Executor& loop, io::Child process, std::shared_ptr<ServerLog> server_log,
-       Headcount::Head counted)
+  Body(const io::Loop& loop, io::Child process, std::shared_ptr<ServerLog> server_log,
+       ProcessCount::Head counted)
       : executor(loop),
         child(std::move(process)),
         log(std::move(server_log)),
         drained(loop),
         head(std::move(counted)) {}
 
-  io::Executor executor;
+  io::Loop executor;
   io::Child child;
   std::shared_ptr<ServerLog> log;
   io::Event drained;
-  std::optional<Headcount::Head>
+  std::optional<ProcessCount::Head>
       head;  // until it is reaped; whoever still holds the rest of it does not matter
 
   /// Once it is reaped.
@@ -72,10 +72,10 @@ io::Task<void> reap(std::shared_ptr<Body> body) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Executor& executor,
+Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Loop& executor,
                                                             const io::ChildSpec& spec,
                                                             std::shared_ptr<ServerLog> log,
-                                                            const std::shared_ptr<Headcount>& heads) {
+                                                            const std::shared_ptr<ProcessCount>& heads) {
   RELAY_TRY(io::Child child, io::Child::spawn(executor, spec));
   auto body = std::make_shared<Body>(executor, std::move(child), std::move(log), heads->enter());
   io::spawn(executor, drain_stderr(body), "stderr of an upstream server");
@@ -93,10 +93,10 @@ io::Child& ServerProcess::child() {
   return body_->child;
 }
 
-io::Task<std::string> ServerProcess::last_words() {
+io::Task<std::string> ServerProcess::exit_report() {
   const std::shared_ptr<Body> body = body_;
-  const auto deadline = std::chrono::steady_clock::now() + limits::kUpstreamLastWords;
-  auto status = co_await io::with_timeout(body->child.wait(), limits::kUpstreamLastWords, "");
+  const auto deadline = std::chrono::steady_clock::now() + limits::kUpstreamExitReport;
+  auto status = co_await io::with_timeout(body->child.wait(), limits::kUpstreamExitReport, "");
   if (!status) co_return std::string();
   RELAY_CO_CHECK(co_await body->drained.wait_until(deadline));
   co_return describe(*status);

@@ -6,24 +6,24 @@
 #include <string>
 
 #include "io/child.h"
-#include "upstream/headcount.h"
+#include "upstream/process_count.h"
 #include "upstream/server_log.h"
 
 namespace relay::upstream {
 
 class ServerProcess {
  public:
-  static Result<std::unique_ptr<ServerProcess>> start(const io::Executor& executor, const io::ChildSpec& spec,
+  static Result<std::unique_ptr<ServerProcess>> start(const io::Loop& executor, const io::ChildSpec& spec,
                                                       std::shared_ptr<ServerLog> log,
-                                                      const std::shared_ptr<Headcount>& heads);
+                                                      const std::shared_ptr<ProcessCount>& heads);
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
   ~ServerProcess();  // one that still runs is killed and reaped in the background
 
   [[nodiscard]] io::Child& child();
   /// "exited with code 3", once it has ended and stderr is read to its end; empty if that takes longer than
-  /// limits::kUpstreamLastWords.
-  io::Task<std::string> last_words();
+  /// limits::kUpstreamExitReport.
+  io::Task<std::string> exit_report();
   /// End of stdin, SIGTERM, SIGKILL to the group; returns when it is reaped.
   io::Task<void> stop();
 

@@ -14,7 +14,7 @@
 
 namespace relay::upstream {
 
-enum class Transport : std::uint8_t { stdio, http, sse };
+enum class ServerTransport : std::uint8_t { stdio, http, sse };
 /// Who sees its tools: programs (code), the tool list (tools), both, or nobody.
 enum class Expose : std::uint8_t { code, tools, both, none };
 /// Which era to speak. `probe` finds out; `modern` does not ask first: for servers without server/discover.
@@ -34,7 +34,7 @@ struct CageSpec {
 struct ServerSpec {
   std::string name;  // the id in the configuration: what tools are prefixed with
   std::string description;
-  Transport transport = Transport::stdio;
+  ServerTransport transport = ServerTransport::stdio;
 
   std::string command;
   std::vector<std::string> args;

@@ -12,7 +12,7 @@ using Reader = std::shared_ptr<net::SseReader>;
 
 class SseWire final : public Wire, public std::enable_shared_from_this<SseWire> {
  public:
-  SseWire(io::Executor executor, std::shared_ptr<HttpChannel> channel, Reader reader, std::string address)
+  SseWire(io::Loop executor, std::shared_ptr<HttpChannel> channel, Reader reader, std::string address)
       : executor_(std::move(executor)),
         channel_(std::move(channel)),
         reader_(std::move(reader)),
@@ -76,7 +76,7 @@ class SseWire final : public Wire, public std::enable_shared_from_this<SseWire> 
     }
   }
 
-  io::Executor executor_;
+  io::Loop executor_;
   std::shared_ptr<HttpChannel> channel_;
   Reader reader_;
   std::string address_;
@@ -87,7 +87,7 @@ class SseWire final : public Wire, public std::enable_shared_from_this<SseWire> 
 
 }  // namespace
 
-io::Task<std::shared_ptr<Wire>> open_sse_wire(io::Executor executor, std::shared_ptr<HttpChannel> channel) {
+io::Task<std::shared_ptr<Wire>> open_sse_wire(io::Loop executor, std::shared_ptr<HttpChannel> channel) {
   net::Headers fields{{"Accept", "text/event-stream"}};
   RELAY_CO_TRY(auto response, co_await channel->send("GET", channel->endpoint(), std::move(fields), {}));
   if (response->status() != 200)

@@ -11,6 +11,6 @@ namespace relay::upstream {
 
 /// Opens the stream and waits for the address. It must be of the endpoint's own origin: our header fields go
 /// there.
-io::Task<std::shared_ptr<Wire>> open_sse_wire(io::Executor executor, std::shared_ptr<HttpChannel> channel);
+io::Task<std::shared_ptr<Wire>> open_sse_wire(io::Loop executor, std::shared_ptr<HttpChannel> channel);
 
 }  // namespace relay::upstream

@@ -77,7 +77,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
   return written;
 }
 
-void replace_file_soon(const io::Executor& executor, io::ThreadPool& pool, std::filesystem::path path,
+void replace_file_soon(const io::Loop& executor, io::ThreadPool& pool, std::filesystem::path path,
                        std::string bytes, std::string name) {
   io::spawn(executor, write_file(pool, std::move(path), std::move(bytes)), std::move(name));
 }

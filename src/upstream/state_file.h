@@ -17,7 +17,7 @@ Result<std::string> load_file(const std::filesystem::path& path, std::size_t byt
 /// Mode 0600: written beside it, synced, renamed. The directory is made (0700) if need be.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes);
 /// The same on the pool, for who does not wait: a failure is reported under the name.
-void replace_file_soon(const io::Executor& executor, io::ThreadPool& pool, std::filesystem::path path,
+void replace_file_soon(const io::Loop& executor, io::ThreadPool& pool, std::filesystem::path path,
                        std::string bytes, std::string name);
 
 }  // namespace relay::upstream

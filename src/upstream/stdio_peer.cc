@@ -19,7 +19,7 @@ Error explain_probe(Error error) {
 
 }  // namespace
 
-io::Task<std::unique_ptr<Peer>> connect_stdio(io::Executor executor, io::Child& child, PeerOptions options,
+io::Task<std::unique_ptr<Peer>> connect_stdio(io::Loop executor, io::Child& child, PeerOptions options,
                                               PeerObserver& observer) {
   Handshake handshake(Dialogue::make(executor, make_stdio_wire(executor, child), observer));
   Probe probe{.verdict = ProbeVerdict::modern, .info = assumed_modern_info()};

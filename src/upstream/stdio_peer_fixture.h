@@ -56,7 +56,9 @@ class StdioPeerTest : public testing::Test {
     ASSERT_TRUE(peer) << peer.error().message;
     peer_ = *std::move(peer);
   }
-  Result<Answer> call(Outgoing outgoing) { return loop_.run(peer_->request(std::move(outgoing), exchange_)); }
+  Result<PeerAnswer> call(Outgoing outgoing) {
+    return loop_.run(peer_->request(std::move(outgoing), exchange_));
+  }
 
   io::TestLoop loop_;
   RecordingObserver observer_;

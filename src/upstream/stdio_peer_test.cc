@@ -68,7 +68,7 @@ a = take(); b = take()
 raw('{"result":{"content":[],"x":"' + "y" * 10_000_000 + '"},"jsonrpc":"2.0","id":%d}\n' % a["id"])
 send({"id": b["id"], "result": text("small")})
 take())py");
-  const auto both = [](Peer& peer, Exchange& exchange) -> io::Task<void> {
+  const auto both = [](Peer& peer, RequestScope& exchange) -> io::Task<void> {
     using namespace io::asio::experimental::awaitable_operators;
     auto [large, small] =
         co_await (peer.request(call_tool("large"), exchange) && peer.request(call_tool("small"), exchange));
@@ -192,7 +192,7 @@ send({"method": "notifications/progress", "params": {"progressToken": call["id"]
 told = take(); m = take()
 send({"id": m["id"], "result": text(told["method"])})
 take())py");
-  const auto request_once = [](Peer& peer, Exchange& exchange) -> io::Task<void> {
+  const auto request_once = [](Peer& peer, RequestScope& exchange) -> io::Task<void> {
     [[maybe_unused]] const auto ignored = co_await peer.request(call_tool("slow"), exchange);
     co_return Result<void>{};
   };
@@ -207,7 +207,7 @@ take())py");
 TEST_F(StdioPeerTest, a_server_that_does_not_read_is_given_up_to_a_limit) {
   connect("hello()\ntime.sleep(600)");
   Outgoing large = call_tool("t", R"({"x":")" + std::string(6'000'000, 'x') + "\"}");
-  const auto send_one = [](Peer& peer, Exchange& exchange, Outgoing outgoing) -> io::Task<void> {
+  const auto send_one = [](Peer& peer, RequestScope& exchange, Outgoing outgoing) -> io::Task<void> {
     [[maybe_unused]] const auto ignored = co_await peer.request(std::move(outgoing), exchange);
     co_return Result<void>{};
   };
@@ -260,8 +260,9 @@ TEST_F(StdioPeerTest, closing_ends_stdin_and_the_server_goes) {
 
 TEST_F(StdioPeerTest, a_peer_that_goes_fails_what_is_open) {
   connect("hello()\ntake()\ntime.sleep(600)");
-  std::optional<Result<Answer>> outcome;
-  const auto wait = [](Peer& peer, Exchange& exchange, std::optional<Result<Answer>>& out) -> io::Task<void> {
+  std::optional<Result<PeerAnswer>> outcome;
+  const auto wait = [](Peer& peer, RequestScope& exchange,
+                       std::optional<Result<PeerAnswer>>& out) -> io::Task<void> {
     out = co_await peer.request(call_tool("t"), exchange);
     co_return Result<void>{};
   };

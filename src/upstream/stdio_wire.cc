@@ -58,7 +58,7 @@ io::Task<void> read_lines(Descriptor& in, std::weak_ptr<WireListener> listener) 
 
 class StdioWire final : public Wire {
  public:
-  StdioWire(io::Executor executor, io::Child& child)
+  StdioWire(io::Loop executor, io::Child& child)
       : executor_(std::move(executor)),
         child_(&child),
         outbox_(std::make_shared<io::LineOutbox>(executor_, child.in(), kUnwrittenBytes)) {}
@@ -96,7 +96,7 @@ class StdioWire final : public Wire {
         busy(fmt::format("the server does not read: {} bytes wait for it already", outbox_->unwritten())));
   }
 
-  io::Executor executor_;
+  io::Loop executor_;
   io::Child* child_;
   std::shared_ptr<io::LineOutbox> outbox_;
   io::CancelSource reading_, writing_;
@@ -104,7 +104,7 @@ class StdioWire final : public Wire {
 
 }  // namespace
 
-std::shared_ptr<Wire> make_stdio_wire(io::Executor executor, io::Child& child) {
+std::shared_ptr<Wire> make_stdio_wire(io::Loop executor, io::Child& child) {
   return std::make_shared<StdioWire>(std::move(executor), child);
 }
 

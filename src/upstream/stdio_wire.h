@@ -13,6 +13,6 @@
 namespace relay::upstream {
 
 /// The child must outlive the wire's life up to drop().
-std::shared_ptr<Wire> make_stdio_wire(io::Executor executor, io::Child& child);
+std::shared_ptr<Wire> make_stdio_wire(io::Loop executor, io::Child& child);
 
 }  // namespace relay::upstream

@@ -46,13 +46,13 @@ std::shared_ptr<SupervisedUpstream> SupervisedFleet::make(ServerSpec spec) {
                                          parts_.state / "offers" / file_name_of(spec.name, ".json"), spec);
   }
   auto log = std::make_shared<ServerLog>(parts_.clock, parts_.redactor, std::move(file));
-  LaneSetup setup{.spec = std::move(spec),
-                  .executor = parts_.executor,
-                  .clock = parts_.clock,
-                  .connect = parts_.connect,
-                  .eras = eras_,
-                  .log = std::move(log),
-                  .pace = parts_.pace};
+  ConnectionSetup setup{.spec = std::move(spec),
+                        .executor = parts_.executor,
+                        .clock = parts_.clock,
+                        .connect = parts_.connect,
+                        .eras = eras_,
+                        .log = std::move(log),
+                        .pace = parts_.pace};
   return std::make_shared<SupervisedUpstream>(std::move(setup), this, std::move(offers));
 }
 

@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "upstream/fleet.h"
-#include "upstream/headcount.h"
+#include "upstream/process_count.h"
 #include "upstream/redactor.h"
 #include "upstream/supervised_upstream.h"
 
 namespace relay::upstream {
 
 struct FleetParts {
-  io::Executor executor;
+  io::Loop executor;
   const Clock& clock;
   Log& log;
   Connect connect;
   std::shared_ptr<Redactor> redactor;
-  std::shared_ptr<Headcount> heads;
+  std::shared_ptr<ProcessCount> heads;
   io::ThreadPool* pool = nullptr;  // null: nothing is written to disk
   std::filesystem::path state;
   Pace pace;

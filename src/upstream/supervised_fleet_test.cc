@@ -30,13 +30,13 @@ class Observer final : public FleetObserver {
 class FleetTest : public testing::Test {
  protected:
   FleetTest() {
-    fleet =
-        std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
-                                                     .clock = clock,
-                                                     .log = log,
-                                                     .connect = server.connect(),
-                                                     .redactor = std::make_shared<Redactor>(),
-                                                     .heads = std::make_shared<Headcount>(loop.executor())});
+    fleet = std::make_unique<SupervisedFleet>(
+        FleetParts{.executor = loop.executor(),
+                   .clock = clock,
+                   .log = log,
+                   .connect = server.connect(),
+                   .redactor = std::make_shared<Redactor>(),
+                   .heads = std::make_shared<ProcessCount>(loop.executor())});
     fleet->add_observer(&observer);
   }
   ~FleetTest() override {
@@ -50,7 +50,7 @@ class FleetTest : public testing::Test {
     spec.idle_stop = std::chrono::milliseconds(0);
     return spec;
   }
-  Result<Answer> call(const std::shared_ptr<Upstream>& upstream) {
+  Result<PeerAnswer> call(const std::shared_ptr<Upstream>& upstream) {
     Outgoing outgoing{.method = "tools/call", .params = "{}"};
     return loop.run(upstream->request(std::move(outgoing), nobody));
   }
@@ -64,7 +64,7 @@ class FleetTest : public testing::Test {
   FakeClock clock;
   NullLog log;
   FakeServer server{loop.executor()};
-  SilentExchange nobody;
+  SilentScope nobody;
   Observer observer;
   std::unique_ptr<SupervisedFleet> fleet;
 };
@@ -106,9 +106,9 @@ TEST_F(FleetTest, AutostartDoesNotWaitForTheFirstCall) {
   fleet->apply({eager, make("lazy"), off});
   loop.settle();
   EXPECT_EQ(server.starts, 1);
-  EXPECT_EQ(fleet->find("eager")->status().phase, Phase::ready);
-  EXPECT_EQ(fleet->find("lazy")->status().phase, Phase::idle);
-  EXPECT_EQ(fleet->find("off")->status().phase, Phase::disabled);
+  EXPECT_EQ(fleet->find("eager")->status().phase, ServerPhase::ready);
+  EXPECT_EQ(fleet->find("lazy")->status().phase, ServerPhase::idle);
+  EXPECT_EQ(fleet->find("off")->status().phase, ServerPhase::disabled);
 }
 
 TEST_F(FleetTest, ANameIsTakenOnce) {
@@ -152,7 +152,7 @@ TEST_F(FleetTest, AnUpstreamThatIsHeldOutlivesItsFleet) {
                                                    .log = log,
                                                    .connect = server.connect(),
                                                    .redactor = std::make_shared<Redactor>(),
-                                                   .heads = std::make_shared<Headcount>(loop.executor())});
+                                                   .heads = std::make_shared<ProcessCount>(loop.executor())});
   EXPECT_TRUE(loop.run(gone->stop()));
   gone.reset();
   EXPECT_FALSE(call(a));

@@ -4,62 +4,63 @@
 
 #include <fmt/format.h>
 
-#include "upstream/exchange.h"
+#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 namespace {
 
 // Of several lanes the state that matters most to a person.
-int weight_of(Phase phase) {
+int weight_of(ServerPhase phase) {
   switch (phase) {
-    case Phase::ready: return 5;
-    case Phase::starting: return 4;
-    case Phase::backing_off: return 3;
-    case Phase::failed: return 2;
-    case Phase::idle: return 1;
-    case Phase::disabled: return 0;
+    case ServerPhase::ready: return 5;
+    case ServerPhase::starting: return 4;
+    case ServerPhase::backing_off: return 3;
+    case ServerPhase::failed: return 2;
+    case ServerPhase::idle: return 1;
+    case ServerPhase::disabled: return 0;
   }
   return 0;
 }
 
 }  // namespace
 
-std::string_view name_of(Phase phase) {
+std::string_view name_of(ServerPhase phase) {
   switch (phase) {
-    case Phase::disabled: return "disabled";
-    case Phase::idle: return "idle";
-    case Phase::starting: return "starting";
-    case Phase::ready: return "ready";
-    case Phase::backing_off: return "backing_off";
-    case Phase::failed: return "failed";
+    case ServerPhase::disabled: return "disabled";
+    case ServerPhase::idle: return "idle";
+    case ServerPhase::starting: return "starting";
+    case ServerPhase::ready: return "ready";
+    case ServerPhase::backing_off: return "backing_off";
+    case ServerPhase::failed: return "failed";
   }
   return "unknown";
 }
 
-SupervisedUpstream::SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer,
+SupervisedUpstream::SupervisedUpstream(ConnectionSetup setup, UpstreamObserver* observer,
                                        std::shared_ptr<OfferFile> offers)
-    : setup_(std::make_shared<const LaneSetup>(std::move(setup))),
+    : setup_(std::make_shared<const ConnectionSetup>(std::move(setup))),
       observer_(observer),
       made_at_(setup_->clock.wall()) {
   const ServerSpec& server = setup_->spec;
-  Admission::Bounds bounds{.server = server.name,
+  CallSlots::Bounds bounds{.server = server.name,
                            .open_max = std::max<std::size_t>(1, server.max_concurrent),
                            .waiting_max = limits::kUpstreamWaiting,
                            .per_minute = server.calls_per_minute};
-  admission_ = std::make_shared<Admission>(setup_->executor, setup_->clock, std::move(bounds));
+  admission_ = std::make_shared<CallSlots>(setup_->executor, setup_->clock, std::move(bounds));
   kept_ = std::make_shared<KeptOffer>(setup_->executor, setup_->clock, std::move(offers));
 }
 
 Status SupervisedUpstream::status() const {
-  Status status{.phase = spec().enabled ? Phase::idle : Phase::disabled, .since = made_at_};
+  Status status{.phase = spec().enabled ? ServerPhase::idle : ServerPhase::disabled, .since = made_at_};
   status.stderr_tail = setup_->log->tail();
   status.open_calls = admission_->open();
   status.calls = calls_;
   status.failures = failures_;
-  const Lane* shown = find_telling_lane();
+  const ServerConnection* shown = find_telling_lane();
   if (!shown) return status;
   status.phase = shown->phase();
-  status.since = shown->phase() == Phase::idle && shown->since() == WallTime{} ? made_at_ : shown->since();
+  status.since =
+      shown->phase() == ServerPhase::idle && shown->since() == WallTime{} ? made_at_ : shown->since();
   status.reason = shown->reason();
   status.restarts = shown->failures();
   if (const auto line = shown->find_open()) {
@@ -69,8 +70,8 @@ Status SupervisedUpstream::status() const {
   return status;
 }
 
-const Lane* SupervisedUpstream::find_telling_lane() const {
-  const Lane* telling = nullptr;
+const ServerConnection* SupervisedUpstream::find_telling_lane() const {
+  const ServerConnection* telling = nullptr;
   for (const auto& [name, lane] : lanes_)
     if (!telling || weight_of(lane->phase()) > weight_of(telling->phase())) telling = lane.get();
   return telling;
@@ -86,15 +87,16 @@ Result<void> SupervisedUpstream::check_usable() const {
   return {};
 }
 
-io::Task<Answer> SupervisedUpstream::request(Outgoing outgoing, Exchange& exchange) {
+io::Task<PeerAnswer> SupervisedUpstream::request(Outgoing outgoing, RequestScope& exchange) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
   outgoing.timeout = std::min(outgoing.timeout, spec().call_timeout);
-  RELAY_CO_TRY(const Admission::Place place, co_await admission_->enter(outgoing.timeout));
+  RELAY_CO_TRY(const CallSlots::Place place, co_await admission_->enter(outgoing.timeout));
   RELAY_CO_CHECK(check_usable());
-  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane(lane_name(exchange.session())));
+  RELAY_CO_TRY(const std::shared_ptr<ServerConnection> lane,
+               find_or_make_lane(lane_name(exchange.session())));
   ++calls_;
-  Result<Answer> answer = co_await lane->request(std::move(outgoing), exchange);
+  Result<PeerAnswer> answer = co_await lane->request(std::move(outgoing), exchange);
   if (!answer) ++failures_;
   co_return answer;
 }
@@ -103,19 +105,19 @@ std::string SupervisedUpstream::lane_name(std::string_view session) const {
   return spec().sharing == Sharing::session ? std::string(session) : std::string();
 }
 
-Result<std::shared_ptr<Lane>> SupervisedUpstream::find_or_make_lane(std::string name) {
+Result<std::shared_ptr<ServerConnection>> SupervisedUpstream::find_or_make_lane(std::string name) {
   if (const auto found = lanes_.find(name); found != lanes_.end()) return found->second;
   if (lanes_.size() >= limits::kUpstreamSessions) drop_idlest_lane();
   if (lanes_.size() >= limits::kUpstreamSessions)
     return fail(
         busy(fmt::format("server {} has a connection for each of {} sessions, all in use; try again later",
                          spec().name, lanes_.size())));
-  auto lane = std::make_shared<Lane>(setup_, weak_from_this());
+  auto lane = std::make_shared<ServerConnection>(setup_, weak_from_this());
   lanes_.emplace(std::move(name), lane);
   return lane;
 }
 
-Result<std::shared_ptr<Lane>> SupervisedUpstream::any_lane() {
+Result<std::shared_ptr<ServerConnection>> SupervisedUpstream::any_lane() {
   for (const auto& [name, lane] : lanes_)
     if (lane->find_open()) return lane;
   return find_or_make_lane({});
@@ -124,16 +126,18 @@ Result<std::shared_ptr<Lane>> SupervisedUpstream::any_lane() {
 void SupervisedUpstream::drop_idlest_lane() {
   auto idlest = lanes_.end();
   for (auto it = lanes_.begin(); it != lanes_.end(); ++it) {
-    const bool can_go =
-        it->second->open_calls() == 0 && it->second->phase() != Phase::starting && !is_wanted(*it->second);
+    const bool can_go = it->second->open_calls() == 0 && it->second->phase() != ServerPhase::starting &&
+                        !is_wanted(*it->second);
     if (can_go && (idlest == lanes_.end() || it->second->last_used() < idlest->second->last_used()))
       idlest = it;
   }
   if (idlest == lanes_.end()) return;
   // Out of the map first: a lane that stops says so at once, and would be erased twice.
-  std::shared_ptr<Lane> lane = std::move(idlest->second);
+  std::shared_ptr<ServerConnection> lane = std::move(idlest->second);
   lanes_.erase(idlest);
-  const auto stop = [](std::shared_ptr<Lane> kept) -> io::Task<void> { co_return co_await kept->stop(); };
+  const auto stop = [](std::shared_ptr<ServerConnection> kept) -> io::Task<void> {
+    co_return co_await kept->stop();
+  };
   io::spawn(setup_->executor, stop(std::move(lane)), "end of a session's upstream server");
 }
 
@@ -150,8 +154,8 @@ io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer() {
 }
 
 bool SupervisedUpstream::is_given_up() const {
-  const Lane* lane = find_telling_lane();
-  return lane && lane->phase() == Phase::failed;
+  const ServerConnection* lane = find_telling_lane();
+  return lane && lane->phase() == ServerPhase::failed;
 }
 
 io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer_at_hand() {
@@ -163,17 +167,18 @@ io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer_at_hand() {
 
 io::Task<KeptOffer::WalkLists> SupervisedUpstream::open_for_lists() {
   const auto self = shared_from_this();
-  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, any_lane());
-  RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
+  RELAY_CO_TRY(const std::shared_ptr<ServerConnection> lane, any_lane());
+  RELAY_CO_TRY(const std::shared_ptr<ConnectionInstance> line, co_await lane->open());
   co_return [self, lane, line](std::vector<ListKind> kinds, Walked before) {
     return self->walk_lists(lane, line, std::move(kinds), std::move(before));
   };
 }
 
-io::Task<Walked> SupervisedUpstream::walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line,
+io::Task<Walked> SupervisedUpstream::walk_lists(std::shared_ptr<ServerConnection> lane,
+                                                std::shared_ptr<ConnectionInstance> line,
                                                 std::vector<ListKind> kinds, Walked before) {
   const auto self = shared_from_this();
-  const Lane::Use use(*lane);
+  const ServerConnection::Use use(*lane);
   Result<Walked> walked = co_await walk_offer(line->peer(), spec(), std::move(kinds), std::move(before));
   if (walked) co_return walked;
   RELAY_CO_TRY(Error error, co_await lane->explain(line, std::move(walked.error())));
@@ -203,8 +208,8 @@ io::Task<void> SupervisedUpstream::watch(std::string uri) {
   RELAY_CO_CHECK(check_usable());
   // Connected before it counts: a new connection is furnished with what counted so far, and then asked for
   // this one too.
-  RELAY_CO_TRY(const std::shared_ptr<Lane> lane, find_or_make_lane({}));
-  RELAY_CO_TRY(const std::shared_ptr<Line> line, co_await lane->open());
+  RELAY_CO_TRY(const std::shared_ptr<ServerConnection> lane, find_or_make_lane({}));
+  RELAY_CO_TRY(const std::shared_ptr<ConnectionInstance> line, co_await lane->open());
   if (watches_[uri]++ > 0) co_return Result<void>{};
   auto sent = co_await line->peer().watch(watched_uris());
   if (sent) co_return sent;
@@ -224,7 +229,7 @@ void SupervisedUpstream::unwatch(std::string_view uri) {
 }
 
 // Nobody waits for this one; a connection that fails meanwhile is furnished anew.
-io::Task<void> SupervisedUpstream::send_watches(std::shared_ptr<Line> line) {
+io::Task<void> SupervisedUpstream::send_watches(std::shared_ptr<ConnectionInstance> line) {
   const auto self = shared_from_this();
   [[maybe_unused]] const auto sent = co_await line->peer().watch(watched_uris());
   co_return Result<void>{};
@@ -240,7 +245,7 @@ void SupervisedUpstream::set_log_level(protocol::LogLevel level) {
   if (log_level_ == level) return;
   log_level_ = level;
   for (const auto& [name, lane] : lanes_) {
-    auto tell = [](std::shared_ptr<Line> line, protocol::LogLevel wanted) -> io::Task<void> {
+    auto tell = [](std::shared_ptr<ConnectionInstance> line, protocol::LogLevel wanted) -> io::Task<void> {
       [[maybe_unused]] const auto set = co_await line->peer().set_log_level(wanted);
       co_return Result<void>{};
     };
@@ -257,7 +262,7 @@ void SupervisedUpstream::roots_changed() {
 
 // A connection that lost its watches is worth more than none; the server's refusal is noted in its log by the
 // peer.
-io::Task<void> SupervisedUpstream::furnish(Lane& lane, Peer& peer) {
+io::Task<void> SupervisedUpstream::restore_state(ServerConnection& lane, Peer& peer) {
   const auto self = shared_from_this();
   if (log_level_ && peer.info().can("logging")) [[maybe_unused]]
     const auto set = co_await peer.set_log_level(*log_level_);
@@ -269,20 +274,20 @@ io::Task<void> SupervisedUpstream::furnish(Lane& lane, Peer& peer) {
 
 // ---- What lanes tell.
 
-void SupervisedUpstream::phase_changed(Lane& lane, Phase before) {
-  const auto is_now = [&](Phase phase) {
+void SupervisedUpstream::phase_changed(ServerConnection& lane, ServerPhase before) {
+  const auto is_now = [&](ServerPhase phase) {
     return std::ranges::any_of(lanes_, [&](const auto& entry) { return entry.second->phase() == phase; });
   };
-  if (is_now(Phase::ready) && before == Phase::starting) {
+  if (is_now(ServerPhase::ready) && before == ServerPhase::starting) {
     kept_->reconnected();
     // The lists of a new process may differ from those that were handed out.
     if (kept_->known()) start_ahead();
   }
-  if (is_now(Phase::failed) || before == Phase::failed)
+  if (is_now(ServerPhase::failed) || before == ServerPhase::failed)
     for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts})
       tell_offer_changed(list);
   // A session's connection that was stopped will hardly be used again.
-  if (lane.phase() == Phase::idle)
+  if (lane.phase() == ServerPhase::idle)
     std::erase_if(lanes_,
                   [&](const auto& entry) { return !entry.first.empty() && entry.second.get() == &lane; });
 }
@@ -301,7 +306,7 @@ void SupervisedUpstream::server_log(protocol::LogLevel level, std::string_view l
   if (observer_) observer_->server_log(spec(), level, logger, data);
 }
 
-bool SupervisedUpstream::is_wanted(const Lane& lane) const {
+bool SupervisedUpstream::is_wanted(const ServerConnection& lane) const {
   const auto main_lane = lanes_.find("");
   return !watches_.empty() && main_lane != lanes_.end() && main_lane->second.get() == &lane;
 }
@@ -315,7 +320,8 @@ io::Task<void> SupervisedUpstream::stop() {
   const auto lanes = lanes_;  // a lane that stops may leave the map
   for (const auto& [name, lane] : lanes) {
     ends.push_back(std::make_shared<io::Event>(setup_->executor));
-    auto end = [](std::shared_ptr<Lane> stopping, std::shared_ptr<io::Event> ended) -> io::Task<void> {
+    auto end = [](std::shared_ptr<ServerConnection> stopping,
+                  std::shared_ptr<io::Event> ended) -> io::Task<void> {
       auto stopped = co_await stopping->stop();
       ended->set();
       co_return stopped;

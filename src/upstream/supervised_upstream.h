@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "upstream/admission.h"
+#include "upstream/call_slots.h"
 #include "upstream/kept_offer.h"
-#include "upstream/lane.h"
+#include "upstream/server_connection.h"
 #include "upstream/upstream.h"
 
 namespace relay::upstream {
@@ -25,17 +25,17 @@ class UpstreamObserver {
 };
 
 class SupervisedUpstream final : public Upstream,
-                                 public LaneOwner,
+                                 public ConnectionOwner,
                                  public std::enable_shared_from_this<SupervisedUpstream> {
  public:
   /// The observer outlives it, or is let go of with retire(). Without a file its offer is not kept over
   /// restarts.
-  SupervisedUpstream(LaneSetup setup, UpstreamObserver* observer,
+  SupervisedUpstream(ConnectionSetup setup, UpstreamObserver* observer,
                      std::shared_ptr<OfferFile> offers = nullptr);
 
   [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
   [[nodiscard]] Status status() const override;
-  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) override;
+  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) override;
   io::Task<std::shared_ptr<const Offer>> offer() override;
   io::Task<std::shared_ptr<const Offer>> offer_at_hand() override;
   [[nodiscard]] std::shared_ptr<const Offer> known_offer() const override { return kept_->known(); }
@@ -56,37 +56,38 @@ class SupervisedUpstream final : public Upstream,
   io::Task<void> retire(std::string reason);
 
  private:
-  // LaneOwner
-  void phase_changed(Lane& lane, Phase before) override;
+  // ConnectionOwner
+  void phase_changed(ServerConnection& lane, ServerPhase before) override;
   void list_changed(ListKind list) override;
   void resource_updated(std::string_view uri) override;
   void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
-  io::Task<void> furnish(Lane& lane, Peer& peer) override;
-  [[nodiscard]] bool is_wanted(const Lane& lane) const override;
+  io::Task<void> restore_state(ServerConnection& lane, Peer& peer) override;
+  [[nodiscard]] bool is_wanted(const ServerConnection& lane) const override;
 
   /// The lane whose state is shown as the server's; null before the first use.
-  [[nodiscard]] const Lane* find_telling_lane() const;
+  [[nodiscard]] const ServerConnection* find_telling_lane() const;
   [[nodiscard]] bool is_given_up() const;
   [[nodiscard]] Result<void> check_usable() const;
   [[nodiscard]] std::string lane_name(std::string_view session) const;
-  Result<std::shared_ptr<Lane>> find_or_make_lane(std::string name);
+  Result<std::shared_ptr<ServerConnection>> find_or_make_lane(std::string name);
   /// A lane that is open already, or the one for nobody in particular.
-  Result<std::shared_ptr<Lane>> any_lane();
+  Result<std::shared_ptr<ServerConnection>> any_lane();
   void drop_idlest_lane();
   io::Task<void> refresh_offer();
-  io::Task<void> send_watches(std::shared_ptr<Line> line);
+  io::Task<void> send_watches(std::shared_ptr<ConnectionInstance> line);
   io::Task<KeptOffer::WalkLists> open_for_lists();
-  io::Task<Walked> walk_lists(std::shared_ptr<Lane> lane, std::shared_ptr<Line> line,
-                              std::vector<ListKind> kinds, Walked before);
+  io::Task<Walked> walk_lists(std::shared_ptr<ServerConnection> lane,
+                              std::shared_ptr<ConnectionInstance> line, std::vector<ListKind> kinds,
+                              Walked before);
   [[nodiscard]] std::set<std::string, std::less<>> watched_uris() const;
   void tell_offer_changed(ListKind list);
 
-  std::shared_ptr<const LaneSetup> setup_;
+  std::shared_ptr<const ConnectionSetup> setup_;
   UpstreamObserver* observer_;
-  std::shared_ptr<Admission> admission_;
+  std::shared_ptr<CallSlots> admission_;
   std::shared_ptr<KeptOffer> kept_;
   /// By session; a shared server has only the one without a name, which also carries watches and lists.
-  std::map<std::string, std::shared_ptr<Lane>, std::less<>> lanes_;
+  std::map<std::string, std::shared_ptr<ServerConnection>, std::less<>> lanes_;
   std::map<std::string, std::size_t, std::less<>> watches_;
   std::optional<protocol::LogLevel> log_level_;
   std::string retired_;  // the reason; empty while it is in use

@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class NamedSession final : public Exchange {
+class NamedSession final : public RequestScope {
  public:
   explicit NamedSession(std::string name) : name_(std::move(name)) {}
   [[nodiscard]] std::string_view session() const override { return name_; }
@@ -36,9 +36,9 @@ class SupervisedUpstreamTest : public UpstreamFixture {
  protected:
   io::Event gate{loop.executor()};
   void answer_when_opened() {
-    server.on_request = [this](FakePeer&, const Outgoing&) -> io::Task<Answer> {
+    server.on_request = [this](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
       RELAY_CO_CHECK(co_await gate.wait());
-      co_return Answer(JsonText());
+      co_return PeerAnswer(JsonText());
     };
   }
   void open_gate() {
@@ -48,11 +48,11 @@ class SupervisedUpstreamTest : public UpstreamFixture {
   /// Lists by method and cursor; everything else is an empty object.
   std::map<std::string, std::string> pages;
   void answer_with_pages() {
-    server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<Answer> {
+    server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
       const auto found = pages.find(outgoing.method + " " + outgoing.params);
       if (found == pages.end())
-        co_return Answer(std::unexpect, protocol::RpcError{-32601, "no such method", {}});
-      co_return Answer(JsonText::trusted(found->second));
+        co_return PeerAnswer(std::unexpect, protocol::RpcError{-32601, "no such method", {}});
+      co_return PeerAnswer(JsonText::trusted(found->second));
     };
   }
   std::shared_ptr<const Offer> offer() {
@@ -67,12 +67,12 @@ class SupervisedUpstreamTest : public UpstreamFixture {
   }
 };
 
-// ---- Admission.
+// ---- CallSlots.
 
 TEST_F(SupervisedUpstreamTest, CallsBeyondTheLimitWaitInTheirOrder) {
   spec.max_concurrent = 2;
   answer_when_opened();
-  std::vector<std::shared_ptr<std::optional<Result<Answer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
   for (const char* name : {"a", "b", "c", "d"}) slots.push_back(begin(name));
   until([&] { return server.requests.size() == 2; });
   loop.settle();
@@ -88,7 +88,7 @@ TEST_F(SupervisedUpstreamTest, CallsBeyondTheLimitWaitInTheirOrder) {
 TEST_F(SupervisedUpstreamTest, AFullLineIsRefused) {
   spec.max_concurrent = 1;
   answer_when_opened();
-  std::vector<std::shared_ptr<std::optional<Result<Answer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
   for (std::size_t i = 0; i < 1 + limits::kUpstreamWaiting; ++i) slots.push_back(begin());
   const auto refused = request();
   ASSERT_FALSE(refused);
@@ -143,9 +143,9 @@ TEST_F(SupervisedUpstreamTest, TheRateLimitSaysWhenToComeBack) {
 TEST_F(SupervisedUpstreamTest, ACallHasTheShorterOfTheTwoTimeOuts) {
   spec.call_timeout = 1234ms;
   std::chrono::milliseconds seen{0};
-  server.on_request = [&](FakePeer&, const Outgoing& outgoing) -> io::Task<Answer> {
+  server.on_request = [&](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
     seen = outgoing.timeout;
-    co_return Answer(JsonText());
+    co_return PeerAnswer(JsonText());
   };
   EXPECT_TRUE(request());
   EXPECT_EQ(seen, 1234ms);
@@ -157,7 +157,7 @@ TEST_F(SupervisedUpstreamTest, ADisabledServerIsNotStarted) {
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr("disabled"));
   EXPECT_EQ(server.starts, 0);
-  EXPECT_EQ(upstream().status().phase, Phase::disabled);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::disabled);
 }
 
 TEST_F(SupervisedUpstreamTest, ARetiredServerSaysWhy) {
@@ -205,7 +205,7 @@ TEST_F(SupervisedUpstreamTest, SessionsThatAreAllInUseLeaveNoRoom) {
   spec.max_concurrent = 1000;
   answer_when_opened();
   std::vector<std::unique_ptr<NamedSession>> sessions;
-  std::vector<std::shared_ptr<std::optional<Result<Answer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
   for (std::size_t i = 0; i < limits::kUpstreamSessions; ++i) {
     sessions.push_back(std::make_unique<NamedSession>("s" + std::to_string(i)));
     slots.push_back(begin("x", sessions.back().get()));
@@ -245,7 +245,7 @@ TEST_F(SupervisedUpstreamTest, TheLogLevelSurvivesARestart) {
   upstream().set_log_level(protocol::LogLevel::debug);
   EXPECT_TRUE(request());
   server.peer->die();
-  until([&] { return upstream().status().phase == Phase::ready; });
+  until([&] { return upstream().status().phase == ServerPhase::ready; });
   EXPECT_THAT(server.levels, ElementsAre(protocol::LogLevel::debug, protocol::LogLevel::debug));
   upstream().set_log_level(protocol::LogLevel::error);
   until([&] { return server.levels.size() == 3; });
@@ -297,10 +297,10 @@ TEST_F(SupervisedUpstreamTest, ListsThatNeverEndStop) {
 TEST_F(SupervisedUpstreamTest, CursorsThatCountUpForeverStopToo) {
   server.info.capabilities = {{"tools", json::object()}};
   int page = 0;
-  server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<Answer> {
+  server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
     ++page;
-    co_return Answer(JsonText::trusted(R"({"tools":[{"name":"t)" + std::to_string(page) +
-                                       R"("}],"nextCursor":"c)" + std::to_string(page) + "\"}"));
+    co_return PeerAnswer(JsonText::trusted(R"({"tools":[{"name":"t)" + std::to_string(page) +
+                                           R"("}],"nextCursor":"c)" + std::to_string(page) + "\"}"));
   };
   const auto got = offer();
   EXPECT_EQ(got->tools.items->size(), limits::kUpstreamPages);
@@ -331,7 +331,7 @@ TEST_F(SupervisedUpstreamTest, WhatCannotBeAToolIsLeftOutAndSaid) {
 TEST_F(SupervisedUpstreamTest, ModernHttpToolsWithImpossibleHeadersAreLeftOut) {
   server.info.capabilities = {{"tools", json::object()}};
   server.info.revision = protocol::kLatestModern;
-  spec.transport = Transport::http;
+  spec.transport = ServerTransport::http;
   const std::string tools =
       R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"A"}}}},)"
       R"({"name":"good","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}}}],"ttlMs":0,"cacheScope":"public"})";
@@ -412,7 +412,7 @@ TEST_F(SupervisedUpstreamTest, TheLastOfferOutlivesItsServer) {
   offer();
   server.on_start = [] { return fail(unavailable("gone")); };
   server.peer->die();
-  until([&] { return upstream().status().phase == Phase::failed; });
+  until([&] { return upstream().status().phase == ServerPhase::failed; });
   EXPECT_FALSE(loop.run(upstream().offer()));
   ASSERT_TRUE(upstream().known_offer());
   EXPECT_THAT(tool_names(*upstream().known_offer()), ElementsAre("a"));

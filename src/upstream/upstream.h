@@ -22,11 +22,11 @@ namespace relay::upstream {
 
 /// idle: not started, or stopped for lack of use. failed: given up; `relay mcp test`, a changed spec or a
 /// pause revives it.
-enum class Phase : std::uint8_t { disabled, idle, starting, ready, backing_off, failed };
-std::string_view name_of(Phase phase);
+enum class ServerPhase : std::uint8_t { disabled, idle, starting, ready, backing_off, failed };
+std::string_view name_of(ServerPhase phase);
 
 struct Status {
-  Phase phase = Phase::idle;
+  ServerPhase phase = ServerPhase::idle;
   WallTime since{};
   std::string reason;                    // of backing_off and failed: what happened, with the exit status
   std::vector<std::string> stderr_tail;  // the last lines, redacted
@@ -47,7 +47,7 @@ class Upstream {
   [[nodiscard]] virtual Status status() const = 0;
 
   /// Starts the server if need be. The outgoing's time-out is bounded by the spec's.
-  virtual io::Task<Answer> request(Outgoing outgoing, Exchange& exchange) = 0;
+  virtual io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) = 0;
   /// What it offers: the kept one while it is fresh, otherwise asked for. One question at a time goes out,
   /// whoever waits.
   virtual io::Task<std::shared_ptr<const Offer>> offer() = 0;

@@ -39,13 +39,13 @@ class UpstreamFixture : public testing::Test {
   SupervisedUpstream& upstream() {
     if (!upstream_) {
       log = std::make_shared<ServerLog>(clock, redactor, nullptr);
-      LaneSetup setup{.spec = spec,
-                      .executor = loop.executor(),
-                      .clock = clock,
-                      .connect = server.connect(),
-                      .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, clock, ""),
-                      .log = log,
-                      .pace = pace};
+      ConnectionSetup setup{.spec = spec,
+                            .executor = loop.executor(),
+                            .clock = clock,
+                            .connect = server.connect(),
+                            .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, clock, ""),
+                            .log = log,
+                            .pace = pace};
       upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), &observer, offers);
     }
     return *upstream_;
@@ -65,17 +65,17 @@ class UpstreamFixture : public testing::Test {
   static Outgoing call(std::string name = "echo") {
     return {.method = "tools/call", .params = "{\"name\":\"" + name + "\"}"};
   }
-  Result<Answer> request(std::string name = "echo") {
+  Result<PeerAnswer> request(std::string name = "echo") {
     return loop.run(upstream().request(call(std::move(name)), nobody));
   }
 
   /// Starts a request that runs on; its result comes into the slot.
-  std::shared_ptr<std::optional<Result<Answer>>> begin(std::string name = "echo",
-                                                       Exchange* exchange = nullptr,
-                                                       io::CancelSource cancel = {}) {
-    auto slot = std::make_shared<std::optional<Result<Answer>>>();
-    auto run = [](std::shared_ptr<SupervisedUpstream> to, Outgoing outgoing, Exchange& who,
-                  std::shared_ptr<std::optional<Result<Answer>>> into) -> io::Task<void> {
+  std::shared_ptr<std::optional<Result<PeerAnswer>>> begin(std::string name = "echo",
+                                                           RequestScope* exchange = nullptr,
+                                                           io::CancelSource cancel = {}) {
+    auto slot = std::make_shared<std::optional<Result<PeerAnswer>>>();
+    auto run = [](std::shared_ptr<SupervisedUpstream> to, Outgoing outgoing, RequestScope& who,
+                  std::shared_ptr<std::optional<Result<PeerAnswer>>> into) -> io::Task<void> {
       *into = co_await to->request(std::move(outgoing), who);
       co_return Result<void>{};
     };
@@ -103,7 +103,7 @@ class UpstreamFixture : public testing::Test {
   ServerSpec spec;
   Pace pace;
   NotingObserver observer;
-  SilentExchange nobody;
+  SilentScope nobody;
   std::shared_ptr<Redactor> redactor = std::make_shared<Redactor>();
   std::shared_ptr<ServerLog> log;
   std::shared_ptr<OfferFile> offers;  // null: nothing is kept

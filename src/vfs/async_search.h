@@ -17,7 +17,7 @@ namespace relay::vfs {
 
 namespace detail {
 struct PendingSearch {
-  explicit PendingSearch(const io::Executor& executor) : done(executor) {}
+  explicit PendingSearch(const io::Loop& executor) : done(executor) {}
   io::Event done;
   std::optional<Result<SearchResult>> result;
   std::stop_source stop;
@@ -32,7 +32,7 @@ struct StopAtEnd {
 
 inline io::Task<SearchResult> search(io::ThreadPool& pool, std::shared_ptr<Searcher> searcher,
                                      std::shared_ptr<const Tree> tree, SearchRequest request) {
-  const io::Executor loop = co_await io::asio::this_coro::executor;
+  const io::Loop loop = co_await io::asio::this_coro::executor;
   auto pending = std::make_shared<detail::PendingSearch>(loop);
   const detail::StopAtEnd stop_at_end{pending};
   // The loop is named as having work, so that it does not end while the pool still has to report.

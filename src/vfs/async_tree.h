@@ -30,7 +30,7 @@ class AsyncTree {
   FileTask<FileStat> stat(std::string path, LastLink last = LastLink::follow) const {
     return run([path = std::move(path), last](Tree& tree) { return tree.stat(path, last); });
   }
-  FileTask<Listing> list(std::string path, std::size_t entries_max = limits::kListEntries) const {
+  FileTask<DirectoryListing> list(std::string path, std::size_t entries_max = limits::kListEntries) const {
     return run([path = std::move(path), entries_max](Tree& tree) { return tree.list(path, entries_max); });
   }
   FileTask<ReadChunk> read(std::string path, std::uint64_t offset, std::size_t length) const {

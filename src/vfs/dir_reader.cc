@@ -61,9 +61,9 @@ bool DirReader::next(Entry& entry) {
   return false;
 }
 
-FileResult<Listing> read_listing(const Fd& directory, std::string_view path, std::size_t entries_max,
-                                 const EntryFilter& visible) {
-  Listing listing;
+FileResult<DirectoryListing> read_listing(const Fd& directory, std::string_view path, std::size_t entries_max,
+                                          const EntryFilter& visible) {
+  DirectoryListing listing;
   DirReader reader(directory);
   DirReader::Entry entry;
   while (!listing.truncated && reader.next(entry)) {

@@ -39,8 +39,8 @@ class DirReader {
 using EntryFilter = std::function<bool(std::string_view name, FileType type)>;
 
 /// At most entries_max visible entries, sorted by name, files with their size.
-FileResult<Listing> read_listing(const Fd& directory, std::string_view path, std::size_t entries_max,
-                                 const EntryFilter& visible);
+FileResult<DirectoryListing> read_listing(const Fd& directory, std::string_view path, std::size_t entries_max,
+                                          const EntryFilter& visible);
 
 /// Opens name in directory for reading, when it is a directory itself: a single part, never through a link.
 FileResult<Fd> open_subdirectory(const Fd& directory, const char* name);

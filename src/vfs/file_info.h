@@ -26,7 +26,7 @@ struct DirEntry {
   std::uint64_t size = 0;  // of files
 };
 
-struct Listing {
+struct DirectoryListing {
   std::vector<DirEntry> entries;  // sorted by name
   bool truncated = false;         // there are more than the limit
 };

@@ -32,7 +32,7 @@ constexpr std::uint32_t kNameEvents =
 }  // namespace
 
 struct FileWatcher::State {
-  State(io::Executor executor, Fd fd, Changed on_change)
+  State(io::Loop executor, Fd fd, Changed on_change)
       : inotify(executor, fd.release()), changed(std::move(on_change)) {}
 
   io::asio::posix::stream_descriptor inotify;
@@ -88,7 +88,7 @@ FileResult<WatchTarget> open_watch_target(const Tree& tree, std::string_view pat
   return target;
 }
 
-FileWatcher::FileWatcher(io::Executor executor, Fd inotify, Changed changed)
+FileWatcher::FileWatcher(io::Loop executor, Fd inotify, Changed changed)
     : state_(std::make_shared<State>(executor, std::move(inotify), std::move(changed))) {
   state_->owner = this;
 }
@@ -99,7 +99,7 @@ FileWatcher::~FileWatcher() {
   state_->inotify.close(ignored);
 }
 
-Result<std::unique_ptr<FileWatcher>> FileWatcher::open(io::Executor executor, Changed changed) {
+Result<std::unique_ptr<FileWatcher>> FileWatcher::open(io::Loop executor, Changed changed) {
   Fd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!inotify.is_open()) return relay::fail(from_errno(errno, "watching files"));
   std::unique_ptr<FileWatcher> watcher(new FileWatcher(executor, std::move(inotify), std::move(changed)));

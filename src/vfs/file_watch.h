@@ -34,7 +34,7 @@ class FileWatcher {
  public:
   using Changed = std::function<void(const std::string& key)>;
 
-  static Result<std::unique_ptr<FileWatcher>> open(io::Executor executor, Changed changed);
+  static Result<std::unique_ptr<FileWatcher>> open(io::Loop executor, Changed changed);
   ~FileWatcher();
 
   /// key is the caller's name for it; watching a key again replaces it. Fails when there are too many.
@@ -50,7 +50,7 @@ class FileWatcher {
     std::string name;
   };
   void forget(const std::string& key, int descriptor);
-  FileWatcher(io::Executor executor, Fd inotify, Changed changed);
+  FileWatcher(io::Loop executor, Fd inotify, Changed changed);
   static io::Task<void> run(std::shared_ptr<State> state);
 
   std::shared_ptr<State>

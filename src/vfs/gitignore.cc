@@ -48,27 +48,27 @@ IgnoreFile IgnoreFile::parse(std::string_view text) {
   return file;
 }
 
-Verdict IgnoreFile::judge(std::string_view path, FileType type) const {
+IgnoreVerdict IgnoreFile::judge(std::string_view path, FileType type) const {
   const std::string_view name = last_name(path);
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
     if (rule->directories_only && type != FileType::directory) continue;
     if (rule->glob.matches(rule->anchored ? path : name))
-      return rule->negated ? Verdict::kept : Verdict::ignored;
+      return rule->negated ? IgnoreVerdict::kept : IgnoreVerdict::ignored;
   }
-  return Verdict::none;
+  return IgnoreVerdict::none;
 }
 
 bool IgnoreChain::ignores(std::string_view path, FileType type) const {
-  Verdict by_ignore = Verdict::none, by_git = Verdict::none;
+  IgnoreVerdict by_ignore = IgnoreVerdict::none, by_git = IgnoreVerdict::none;
   bool same_repository = true;
   for (const IgnoreChain* chain = this; chain != nullptr; chain = chain->above_.get()) {
     const Level& level = chain->level_;
     const std::string_view relative = below(path, level.directory);
-    if (by_ignore == Verdict::none) by_ignore = level.ignore.judge(relative, type);
-    if (by_git == Verdict::none && same_repository) by_git = level.gitignore.judge(relative, type);
+    if (by_ignore == IgnoreVerdict::none) by_ignore = level.ignore.judge(relative, type);
+    if (by_git == IgnoreVerdict::none && same_repository) by_git = level.gitignore.judge(relative, type);
     same_repository = same_repository && !level.is_repository;
   }
-  return (by_ignore != Verdict::none ? by_ignore : by_git) == Verdict::ignored;
+  return (by_ignore != IgnoreVerdict::none ? by_ignore : by_git) == IgnoreVerdict::ignored;
 }
 
 }  // namespace relay::vfs

@@ -20,7 +20,7 @@
 
 namespace relay::vfs {
 
-enum class Verdict : std::uint8_t { none, ignored, kept };  // kept: a "!" rule matched
+enum class IgnoreVerdict : std::uint8_t { none, ignored, kept };  // kept: a "!" rule matched
 
 class IgnoreFile {
  public:
@@ -28,7 +28,7 @@ class IgnoreFile {
   static IgnoreFile parse(std::string_view text);
 
   /// path is relative to the directory of the file.
-  [[nodiscard]] Verdict judge(std::string_view path, FileType type) const;
+  [[nodiscard]] IgnoreVerdict judge(std::string_view path, FileType type) const;
   [[nodiscard]] bool empty() const { return rules_.empty(); }
 
  private:

@@ -8,58 +8,58 @@ namespace {
 struct Row {
   const char* rules;
   const char* path;  // a slash at the end: a directory
-  Verdict verdict;
+  IgnoreVerdict verdict;
 };
 
 TEST(IgnoreFile, Table) {
   const Row rows[] = {
-      {"*.o", "a.o", Verdict::ignored},
-      {"*.o", "d/a.o", Verdict::ignored},
-      {"/a", "a", Verdict::ignored},
-      {"/a", "d/a", Verdict::none},
-      {"d/a", "d/a", Verdict::ignored},
-      {"d/a", "x/d/a", Verdict::none},
-      {"build/", "build/", Verdict::ignored},
-      {"build/", "build", Verdict::none},
-      {"build/", "x/build/", Verdict::ignored},
-      {"a/b/", "x/a/b/", Verdict::none},
-      {"**/a/b", "x/a/b", Verdict::ignored},
-      {"a/**", "a/x/y", Verdict::ignored},
-      {"a/**", "a/", Verdict::none},
-      {"a/**/b", "a/b", Verdict::ignored},
-      {"a/**/b", "a/x/y/b", Verdict::ignored},
-      {"*\n!a.o", "a.o", Verdict::kept},
-      {"!a.o\n*.o", "a.o", Verdict::ignored},
-      {"# note", "# note", Verdict::none},
-      {"\\#note", "#note", Verdict::ignored},
-      {"\\!x", "!x", Verdict::ignored},
-      {"", "x", Verdict::none},
-      {"a  ", "a", Verdict::ignored},
-      {"a\\ ", "a ", Verdict::ignored},
-      {"a\r\nb", "a", Verdict::ignored},
+      {"*.o", "a.o", IgnoreVerdict::ignored},
+      {"*.o", "d/a.o", IgnoreVerdict::ignored},
+      {"/a", "a", IgnoreVerdict::ignored},
+      {"/a", "d/a", IgnoreVerdict::none},
+      {"d/a", "d/a", IgnoreVerdict::ignored},
+      {"d/a", "x/d/a", IgnoreVerdict::none},
+      {"build/", "build/", IgnoreVerdict::ignored},
+      {"build/", "build", IgnoreVerdict::none},
+      {"build/", "x/build/", IgnoreVerdict::ignored},
+      {"a/b/", "x/a/b/", IgnoreVerdict::none},
+      {"**/a/b", "x/a/b", IgnoreVerdict::ignored},
+      {"a/**", "a/x/y", IgnoreVerdict::ignored},
+      {"a/**", "a/", IgnoreVerdict::none},
+      {"a/**/b", "a/b", IgnoreVerdict::ignored},
+      {"a/**/b", "a/x/y/b", IgnoreVerdict::ignored},
+      {"*\n!a.o", "a.o", IgnoreVerdict::kept},
+      {"!a.o\n*.o", "a.o", IgnoreVerdict::ignored},
+      {"# note", "# note", IgnoreVerdict::none},
+      {"\\#note", "#note", IgnoreVerdict::ignored},
+      {"\\!x", "!x", IgnoreVerdict::ignored},
+      {"", "x", IgnoreVerdict::none},
+      {"a  ", "a", IgnoreVerdict::ignored},
+      {"a\\ ", "a ", IgnoreVerdict::ignored},
+      {"a\r\nb", "a", IgnoreVerdict::ignored},
       {"\xEF\xBB\xBF"
        "a",
-       "a", Verdict::ignored},
-      {"[ab].c", "b.c", Verdict::ignored},
-      {"[!ab].c", "b.c", Verdict::none},
-      {"[", "[", Verdict::none},
-      {"{a,b}", "a", Verdict::none},
-      {"{a,b}", "{a,b}", Verdict::ignored},
-      {"foo*bar", "foo/bar", Verdict::none},
-      {"/*\n!/src/", "src/", Verdict::kept},
-      {"/*\n!/src/", "docs/", Verdict::ignored},
-      {"A", "a", Verdict::none},
-      {"/", "a", Verdict::none},
-      {"*.[oa]", "lib.a", Verdict::ignored},
-      {"a?c", "abc", Verdict::ignored},
-      {"a?c", "a/c", Verdict::none},
-      {"node_modules", "x/node_modules/", Verdict::ignored},
+       "a", IgnoreVerdict::ignored},
+      {"[ab].c", "b.c", IgnoreVerdict::ignored},
+      {"[!ab].c", "b.c", IgnoreVerdict::none},
+      {"[", "[", IgnoreVerdict::none},
+      {"{a,b}", "a", IgnoreVerdict::none},
+      {"{a,b}", "{a,b}", IgnoreVerdict::ignored},
+      {"foo*bar", "foo/bar", IgnoreVerdict::none},
+      {"/*\n!/src/", "src/", IgnoreVerdict::kept},
+      {"/*\n!/src/", "docs/", IgnoreVerdict::ignored},
+      {"A", "a", IgnoreVerdict::none},
+      {"/", "a", IgnoreVerdict::none},
+      {"*.[oa]", "lib.a", IgnoreVerdict::ignored},
+      {"a?c", "abc", IgnoreVerdict::ignored},
+      {"a?c", "a/c", IgnoreVerdict::none},
+      {"node_modules", "x/node_modules/", IgnoreVerdict::ignored},
   };
   for (const Row& row : rows) {
     std::string_view path = row.path;
     const bool is_dir = path.ends_with('/');
     if (is_dir) path.remove_suffix(1);
-    const Verdict verdict =
+    const IgnoreVerdict verdict =
         IgnoreFile::parse(row.rules).judge(path, is_dir ? FileType::directory : FileType::file);
     EXPECT_EQ(verdict, row.verdict) << row.rules << " on " << row.path;
   }

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "vfs/glob_parser.h"
-#include "vfs/rules.h"
+#include "vfs/mount_rules.h"
 
 namespace relay::vfs {
 namespace {
@@ -180,8 +180,8 @@ TEST(Glob, GlobstarsAgreeWithTheReference) {
   }
 }
 
-TEST(Rules, DenyBeatsAllow) {
-  const auto rules = Rules::parse({"src/**", "*.md"}, {"src/secret", "*.pem", ".env"});
+TEST(MountRules, DenyBeatsAllow) {
+  const auto rules = MountRules::parse({"src/**", "*.md"}, {"src/secret", "*.pem", ".env"});
   ASSERT_TRUE(rules);
   EXPECT_TRUE(rules->allows("src/a.cc"));
   EXPECT_TRUE(rules->allows("docs/x.md"));
@@ -196,14 +196,14 @@ TEST(Rules, DenyBeatsAllow) {
   EXPECT_FALSE(rules->allows_passing("src/secret"));
 }
 
-TEST(Rules, ASlashAnchorsAtTheRoot) {
-  const auto rules = Rules::parse({}, {"/build", "a/b"});
+TEST(MountRules, ASlashAnchorsAtTheRoot) {
+  const auto rules = MountRules::parse({}, {"/build", "a/b"});
   ASSERT_TRUE(rules);
   EXPECT_FALSE(rules->allows("build/x"));
   EXPECT_TRUE(rules->allows("src/build/x"));
   EXPECT_FALSE(rules->allows("a/b"));
   EXPECT_TRUE(rules->allows("x/a/b"));
-  EXPECT_FALSE(Rules::parse({}, {"[x"}));
+  EXPECT_FALSE(MountRules::parse({}, {"[x"}));
 }
 
 }  // namespace

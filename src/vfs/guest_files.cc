@@ -64,7 +64,7 @@ FileResult<GuestReply> stat(Tree& tree, const json::object& args, std::string) {
 
 FileResult<GuestReply> list(Tree& tree, const json::object& args, std::string) {
   RELAY_FILE_TRY(const std::string path, take_path(args, "path"));
-  RELAY_FILE_TRY(const Listing listing, tree.list(path, kEntries));
+  RELAY_FILE_TRY(const DirectoryListing listing, tree.list(path, kEntries));
   // Half a directory would look like a whole one to a program.
   if (listing.truncated)
     return fail(file_error(EOVERFLOW, path, fmt::format("it has more than {} entries", kEntries)));

@@ -53,7 +53,7 @@ FileResult<ReadChunk> read_range(const Fd& fd, std::uint64_t offset, std::size_t
 
 }  // namespace
 
-Mount::Mount(MountSpec spec, ConfinedDir dir, Rules rules, std::shared_ptr<Quota> quota)
+Mount::Mount(MountSpec spec, ConfinedDir dir, MountRules rules, std::shared_ptr<Quota> quota)
     : spec_(std::move(spec)), dir_(std::move(dir)), rules_(std::move(rules)), quota_(std::move(quota)) {}
 
 Result<std::shared_ptr<Mount>> Mount::open(MountSpec spec, std::shared_ptr<Quota> quota) {
@@ -63,7 +63,7 @@ Result<std::shared_ptr<Mount>> Mount::open(MountSpec spec, std::shared_ptr<Quota
   if (!name_ok)
     return relay::fail(
         invalid(fmt::format("mount name '{}': use letters, digits, '-', '_' and '.'", spec.name)));
-  auto rules = Rules::parse(spec.allow, spec.deny);
+  auto rules = MountRules::parse(spec.allow, spec.deny);
   if (!rules) return relay::fail(invalid(fmt::format("mount '{}': {}", spec.name, rules.error().message)));
   auto dir = ConfinedDir::open(spec.host_path);
   if (!dir) {
@@ -101,15 +101,16 @@ FileResult<FileStat> Mount::stat(std::string_view path, LastLink last) const {
   });
 }
 
-FileResult<Listing> Mount::list(std::string_view path, std::size_t entries_max) const {
-  return at(path, LastLink::follow, Check::passing, [&](const std::string& real) -> FileResult<Listing> {
-    RELAY_FILE_TRY(const Fd fd, dir_.open_dir(real));
-    const auto visible = [&](std::string_view name, FileType type) {
-      const std::string entry = join(real, name);
-      return rules_.allows(entry) || (type == FileType::directory && rules_.allows_passing(entry));
-    };
-    return read_listing(fd, real, entries_max, visible);
-  });
+FileResult<DirectoryListing> Mount::list(std::string_view path, std::size_t entries_max) const {
+  return at(path, LastLink::follow, Check::passing,
+            [&](const std::string& real) -> FileResult<DirectoryListing> {
+              RELAY_FILE_TRY(const Fd fd, dir_.open_dir(real));
+              const auto visible = [&](std::string_view name, FileType type) {
+                const std::string entry = join(real, name);
+                return rules_.allows(entry) || (type == FileType::directory && rules_.allows_passing(entry));
+              };
+              return read_listing(fd, real, entries_max, visible);
+            });
 }
 
 FileResult<ReadChunk> Mount::read(std::string_view path, std::uint64_t offset, std::size_t length) const {

@@ -13,8 +13,8 @@
 
 #include "vfs/confined_dir.h"
 #include "vfs/file_info.h"
+#include "vfs/mount_rules.h"
 #include "vfs/quota.h"
-#include "vfs/rules.h"
 
 namespace relay::vfs {
 
@@ -37,7 +37,7 @@ class Mount {
   static Result<std::shared_ptr<Mount>> open(MountSpec spec, std::shared_ptr<Quota> quota = nullptr);
 
   [[nodiscard]] FileResult<FileStat> stat(std::string_view path, LastLink last) const;
-  [[nodiscard]] FileResult<Listing> list(std::string_view path, std::size_t entries_max) const;
+  [[nodiscard]] FileResult<DirectoryListing> list(std::string_view path, std::size_t entries_max) const;
   [[nodiscard]] FileResult<ReadChunk> read(std::string_view path, std::uint64_t offset,
                                            std::size_t length) const;
   FileResult<WriteReceipt> write(std::string_view path, const WriteRequest& request);
@@ -49,14 +49,14 @@ class Mount {
 
   [[nodiscard]] const MountSpec& spec() const { return spec_; }
   [[nodiscard]] const ConfinedDir& dir() const { return dir_; }
-  [[nodiscard]] const Rules& rules() const { return rules_; }
+  [[nodiscard]] const MountRules& rules() const { return rules_; }
   [[nodiscard]] bool writable() const { return spec_.mode == MountMode::rw; }
 
   /// The link-free path that `path` leads to, checked against the rules: for walking and watching.
   [[nodiscard]] FileResult<std::string> real_path(std::string_view path) const;
 
  private:
-  Mount(MountSpec spec, ConfinedDir dir, Rules rules, std::shared_ptr<Quota> quota);
+  Mount(MountSpec spec, ConfinedDir dir, MountRules rules, std::shared_ptr<Quota> quota);
 
   enum class Check : std::uint8_t {
     full,     // the rules allow the path itself
@@ -96,7 +96,7 @@ class Mount {
 
   MountSpec spec_;
   ConfinedDir dir_;
-  Rules rules_;
+  MountRules rules_;
   std::shared_ptr<Quota> quota_;  // none on host mounts
   std::atomic<std::uint64_t> temporaries_ = 0;
 };

@@ -34,7 +34,7 @@ bool stat_name(const Named& named, struct ::stat& status) {
 // for a link meanwhile is unlinked or refused, not followed.
 class RecursiveRemoval {
  public:
-  RecursiveRemoval(const Rules& rules, Quota::Change& change) : rules_(rules), change_(change) {}
+  RecursiveRemoval(const MountRules& rules, Quota::Change& change) : rules_(rules), change_(change) {}
 
   FileResult<> empty(const Fd& directory, const std::string& path, std::size_t depth) {
     if (depth > limits::kTreeDepth)
@@ -76,7 +76,7 @@ class RecursiveRemoval {
     return {};
   }
 
-  const Rules& rules_;
+  const MountRules& rules_;
   Quota::Change& change_;
   std::size_t removed_ = 0;
 };

@@ -21,7 +21,7 @@ FileResult<> SearchWalk::add_root(const std::string& path) {
     if (!added) return fail(retold(std::move(added).error(), place.tree_path.text()));
     return {};
   }
-  RELAY_FILE_TRY(const Listing below, tree_.list(path));
+  RELAY_FILE_TRY(const DirectoryListing below, tree_.list(path));
   for (const DirEntry& entry : below.entries)
     RELAY_FILE_CHECK(add_root(join(place.tree_path.text(), entry.name)));
   return {};

@@ -147,7 +147,7 @@ bool SearchWalk::takes(const SearchDir& dir, std::string_view name, FileType typ
   const bool leaves_out = request_.ignored == Ignored::left_out;
   if (leaves_out && name.starts_with('.')) return false;
   if (type == FileType::file && file_pattern_ && !fits_pattern(dir, name)) return false;
-  const Rules& rules = dir.area->mount->rules();
+  const MountRules& rules = dir.area->mount->rules();
   const bool plain = rules.empty() && !dir.ask_policy && (!leaves_out || dir.ignore == nullptr);
   if (plain) return true;
   const std::string path = join(dir.path, name);

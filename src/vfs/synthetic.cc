@@ -44,12 +44,12 @@ FileResult<FileStat> ComputedFiles::stat(std::string_view path) {
   return FileStat{entry.type, size, 0, entry.mode};
 }
 
-FileResult<Listing> ComputedFiles::list(std::string_view path) {
+FileResult<DirectoryListing> ComputedFiles::list(std::string_view path) {
   RELAY_FILE_TRY(const Entry self, find_entry(path));
   if (self.type != FileType::directory) return fail(file_error(ENOTDIR, path));
   RELAY_FILE_TRY(std::vector<Entry> entries, provider_.list(path));
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
-  Listing listing;
+  DirectoryListing listing;
   for (Entry& entry : entries) {
     // One file that cannot be computed must not hide the others: it is listed as empty.
     const std::uint64_t size = size_of(entry, join(path, entry.name)).value_or(0);
@@ -84,7 +84,7 @@ FileResult<FileStat> FixedFiles::stat(std::string_view path) {
   return FileStat{FileType::directory, 0, 0, 0555};
 }
 
-FileResult<Listing> FixedFiles::list(std::string_view path) {
+FileResult<DirectoryListing> FixedFiles::list(std::string_view path) {
   if (find_file(path) != nullptr) return fail(file_error(ENOTDIR, path));
   const std::string prefix = path.empty() ? "" : std::string(path) + "/";
   std::map<std::string, DirEntry> entries;
@@ -97,7 +97,7 @@ FileResult<Listing> FixedFiles::list(std::string_view path) {
     entries[name] = {name, is_file ? FileType::file : FileType::directory, is_file ? file.content.size() : 0};
   }
   if (entries.empty() && !path.empty()) return fail(file_error(ENOENT, path));
-  Listing listing;
+  DirectoryListing listing;
   for (auto& [name, entry] : entries) listing.entries.push_back(std::move(entry));
   return listing;
 }

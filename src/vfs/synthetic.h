@@ -26,7 +26,7 @@ class SyntheticDir {
   virtual ~SyntheticDir() = default;
 
   virtual FileResult<FileStat> stat(std::string_view path) = 0;
-  virtual FileResult<Listing> list(std::string_view path) = 0;
+  virtual FileResult<DirectoryListing> list(std::string_view path) = 0;
   /// The whole content: synthetic files are small.
   virtual FileResult<std::string> read(std::string_view path) = 0;
   /// Special files take input by writing to them (/mcps/<server>/tools/<tool>/invoke). Read-only unless told.
@@ -62,7 +62,7 @@ class ComputedFiles final : public SyntheticDir {
   explicit ComputedFiles(Provider provider) : provider_(std::move(provider)) {}
 
   FileResult<FileStat> stat(std::string_view path) override;
-  FileResult<Listing> list(std::string_view path) override;
+  FileResult<DirectoryListing> list(std::string_view path) override;
   FileResult<std::string> read(std::string_view path) override;
   FileResult<> write(std::string_view path, std::string_view bytes) override;
 
@@ -82,7 +82,7 @@ class FixedFiles final : public SyntheticDir {
   explicit FixedFiles(std::vector<File> files) : files_(std::move(files)) {}
 
   FileResult<FileStat> stat(std::string_view path) override;
-  FileResult<Listing> list(std::string_view path) override;
+  FileResult<DirectoryListing> list(std::string_view path) override;
   FileResult<std::string> read(std::string_view path) override;
 
  private:

@@ -23,7 +23,7 @@ ReadChunk cut(const std::string& content, std::uint64_t offset, std::size_t leng
 }
 
 FileResult<> check_ending(const TreePath& path, const FileStat& found) {
-  if (path.ending == Ending::any || found.type == FileType::directory) return {};
+  if (path.ending == PathEnding::any || found.type == FileType::directory) return {};
   return fail(file_error(ENOTDIR, path.text()));
 }
 
@@ -125,8 +125,8 @@ FileResult<FileStat> Tree::stat(std::string_view path, LastLink last) const {
   return found;
 }
 
-FileResult<Listing> Tree::list_virtual(const TreePath& path) const {
-  Listing listing;
+FileResult<DirectoryListing> Tree::list_virtual(const TreePath& path) const {
+  DirectoryListing listing;
   const auto add = [&](const std::string& name) {
     TreePath below = path;
     below.parts.push_back(name);
@@ -145,7 +145,7 @@ FileResult<Listing> Tree::list_virtual(const TreePath& path) const {
   return listing;
 }
 
-FileResult<Listing> Tree::list(std::string_view path, std::size_t entries_max) const {
+FileResult<DirectoryListing> Tree::list(std::string_view path, std::size_t entries_max) const {
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   if (is_virtual(place)) return list_virtual(place.tree_path);
   auto listing =
@@ -167,7 +167,7 @@ FileResult<ReadChunk> Tree::read(std::string_view path, std::uint64_t offset, st
   if (is_virtual(place)) return fail(file_error(EISDIR, tree_path.text()));
   if (!allows_reading(tree_path))
     return fail(file_error(EACCES, tree_path.text(), "policy.filesystem does not allow it"));
-  if (tree_path.ending == Ending::directory) RELAY_FILE_CHECK(stat(path));
+  if (tree_path.ending == PathEnding::directory) RELAY_FILE_CHECK(stat(path));
   if (place.mount != nullptr) return told_as(place.mount->read(place.path, offset, length), tree_path);
   auto content = place.synthetic->read(place.path);
   if (!content) return fail(retold(std::move(content).error(), tree_path.text()));
@@ -177,7 +177,7 @@ FileResult<ReadChunk> Tree::read(std::string_view path, std::uint64_t offset, st
 FileResult<WriteReceipt> Tree::write(const WriteRequest& request) {
   RELAY_FILE_TRY(const Place place, place_to_write(request.path));
   const TreePath& path = place.tree_path;
-  if (path.ending == Ending::directory) return fail(file_error(EISDIR, path.text()));
+  if (path.ending == PathEnding::directory) return fail(file_error(EISDIR, path.text()));
   if (place.mount != nullptr) return told_as(place.mount->write(place.path, request), path);
   auto written = place.synthetic->write(place.path, request.bytes);
   if (!written) return fail(retold(std::move(written).error(), path.text()));

@@ -57,8 +57,8 @@ class Tree {
   [[nodiscard]] Tree narrowed(PathPolicy policy) const;
 
   [[nodiscard]] FileResult<FileStat> stat(std::string_view path, LastLink last = LastLink::follow) const;
-  [[nodiscard]] FileResult<Listing> list(std::string_view path,
-                                         std::size_t entries_max = limits::kListEntries) const;
+  [[nodiscard]] FileResult<DirectoryListing> list(std::string_view path,
+                                                  std::size_t entries_max = limits::kListEntries) const;
   [[nodiscard]] FileResult<ReadChunk> read(std::string_view path, std::uint64_t offset,
                                            std::size_t length) const;
   FileResult<WriteReceipt> write(const WriteRequest& request);
@@ -88,7 +88,7 @@ class Tree {
 
  private:
   [[nodiscard]] FileResult<Place> place_to_write(std::string_view path) const;
-  [[nodiscard]] FileResult<Listing> list_virtual(const TreePath& path) const;
+  [[nodiscard]] FileResult<DirectoryListing> list_virtual(const TreePath& path) const;
 
   TreeParts parts_;
   std::vector<PathPolicy> policies_;

@@ -45,7 +45,7 @@ FileResult<TreePath> parse_tree_path(std::string_view text) {
     RELAY_FILE_CHECK(add_part(path, text.substr(at, slash - at)));
     at = slash + 1;
   }
-  if (ends_as_directory(text)) path.ending = Ending::directory;
+  if (ends_as_directory(text)) path.ending = PathEnding::directory;
   return path;
 }
 

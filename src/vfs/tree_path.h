@@ -15,14 +15,14 @@
 
 namespace relay::vfs {
 
-enum class Ending : std::uint8_t {
+enum class PathEnding : std::uint8_t {
   any,        // "/tmp/x"
   directory,  // "/tmp/x/": only a directory will do
 };
 
 struct TreePath {
   std::vector<std::string> parts;  // "/" has none
-  Ending ending = Ending::any;
+  PathEnding ending = PathEnding::any;
 
   /// "/tmp/x": always absolute, never with a slash at the end (but for the root).
   [[nodiscard]] std::string text() const;

@@ -8,24 +8,24 @@ namespace {
 struct Case {
   const char* text;
   const char* clean;
-  Ending ending;
+  PathEnding ending;
 };
 
 TEST(TreePath, IsMadeClean) {
   const Case cases[] = {
-      {"/", "/", Ending::directory},
-      {"//", "/", Ending::directory},
-      {"/tmp/x", "/tmp/x", Ending::any},
-      {"/tmp//x///y", "/tmp/x/y", Ending::any},
-      {"/tmp/x/", "/tmp/x", Ending::directory},
-      {"/tmp/./x/.", "/tmp/x", Ending::directory},
-      {"/tmp/a/../b", "/tmp/b", Ending::any},
-      {"/tmp/a/..", "/tmp", Ending::directory},
-      {"/../../etc/passwd", "/etc/passwd", Ending::any},
-      {"/tmp/../../../etc", "/etc", Ending::any},
-      {"/tmp/...", "/tmp/...", Ending::any},
-      {"/tmp/..x", "/tmp/..x", Ending::any},
-      {"/tmp/ä\xff b", "/tmp/ä\xff b", Ending::any},
+      {"/", "/", PathEnding::directory},
+      {"//", "/", PathEnding::directory},
+      {"/tmp/x", "/tmp/x", PathEnding::any},
+      {"/tmp//x///y", "/tmp/x/y", PathEnding::any},
+      {"/tmp/x/", "/tmp/x", PathEnding::directory},
+      {"/tmp/./x/.", "/tmp/x", PathEnding::directory},
+      {"/tmp/a/../b", "/tmp/b", PathEnding::any},
+      {"/tmp/a/..", "/tmp", PathEnding::directory},
+      {"/../../etc/passwd", "/etc/passwd", PathEnding::any},
+      {"/tmp/../../../etc", "/etc", PathEnding::any},
+      {"/tmp/...", "/tmp/...", PathEnding::any},
+      {"/tmp/..x", "/tmp/..x", PathEnding::any},
+      {"/tmp/ä\xff b", "/tmp/ä\xff b", PathEnding::any},
   };
   for (const Case& c : cases) {
     const auto path = parse_tree_path(c.text);

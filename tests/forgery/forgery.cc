@@ -16,7 +16,7 @@ using namespace relay;
 int execute(const authority::Recorded& recorded);
 
 #ifdef CONTROL
-authority::Grant admit(const policy::Engine& engine, authority::Call call) {
+authority::Grant admit(const policy::PolicyEngine& engine, authority::Call call) {
   return std::get<authority::Grant>(engine.admit(std::move(call)));
 }
 int run(const authority::Recorded& recorded) {

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 // A server with everything that the suite wants to see.
 class Fixtures {
  public:
-  explicit Fixtures(const io::Executor& executor)
+  explicit Fixtures(const io::Loop& executor)
       : catalogue_(identity()), server_(executor, catalogue_, clock_, random_, {}) {
     EXPECT_TRUE(conformance::add_content_tools(catalogue_));
     EXPECT_TRUE(conformance::add_asking_tools(catalogue_));
@@ -121,7 +121,7 @@ class PeerPairTest : public testing::TestWithParam<Way> {
     fixtures_ = std::make_unique<Fixtures>(loop_.executor());
     streamable_ = std::make_unique<mcp::StreamableHttp>(fixtures_->server());
     sse_ = std::make_unique<mcp::SseLegacy>(fixtures_->server(), "/messages");
-    const auto handler = [this](net::Exchange& exchange) -> io::Task<void> {
+    const auto handler = [this](net::HttpExchange& exchange) -> io::Task<void> {
       if (exchange.request().path == "/mcp") return streamable_->serve(exchange, "alice");
       if (exchange.request().path == "/sse") return sse_->serve_stream(exchange, "alice");
       return sse_->serve_message(exchange, "alice");

@@ -18,7 +18,7 @@
 
 namespace relay::cage {
 
-Result<void> furnish(const sandbox::CagePlan& plan) {
+Result<void> restore_state(const sandbox::CagePlan& plan) {
   constexpr std::string_view kName = "cage";
   if (::sethostname(kName.data(), kName.size()) != 0)
     return fail(from_errno(errno, "wall uts_namespace: name the host"));

@@ -9,7 +9,7 @@
 namespace relay::cage {
 
 /// In the first process of the new namespaces: loopback, the way out, the root.
-Result<void> furnish(const sandbox::CagePlan& plan);
+Result<void> restore_state(const sandbox::CagePlan& plan);
 /// The first process keeps no power and cannot be looked into; it only waits.
 Result<void> confine_init();
 /// Becomes the server; returns only if that fails.

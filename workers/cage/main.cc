@@ -27,7 +27,7 @@ using namespace relay::cage;
 [[noreturn]] void run_inside(const sandbox::CagePlan& plan, const sandbox::SystemCallFilter& filter,
                              Fd report) {
   if (const auto tied = sandbox::die_with_parent(); !tied) give_up(tied.error());
-  if (const auto furnished = furnish(plan); !furnished) give_up(furnished.error());
+  if (const auto furnished = restore_state(plan); !furnished) give_up(furnished.error());
   const pid_t server = ::fork();
   if (server < 0) give_up(from_errno(errno, "fork the server"));
   if (server == 0) give_up(become_server(plan, filter));

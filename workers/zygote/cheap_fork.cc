@@ -26,11 +26,11 @@ constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
 constexpr int MADV_COLLAPSE = 25;
 #endif
 
-bool is_mostly_present(const PageMap& map, const Range& block) {
+bool is_mostly_present(const PageMap& map, const MemoryRange& block) {
   std::size_t present = 0;
   map.for_each(
       block, [](const Page& page) { return page.is_present(); },
-      [&present](const Range& pages) { present += pages.bytes(); });
+      [&present](const MemoryRange& pages) { present += pages.bytes(); });
   return present > kHugePage / 2;
 }
 
@@ -43,7 +43,7 @@ Result<void> use_huge_pages() {
     if (area.has_file || !area.readable || !area.is_private || area.bytes() < kLargeArea) continue;
     for (std::uintptr_t begin = (area.begin + kHugePage - 1) & ~(kHugePage - 1);
          begin + kHugePage <= area.end; begin += kHugePage)
-      if (const Range block{begin, begin + kHugePage}; is_mostly_present(map, block))
+      if (const MemoryRange block{begin, begin + kHugePage}; is_mostly_present(map, block))
         ::madvise(block.address(), block.bytes(), MADV_COLLAPSE);
   }
   return {};

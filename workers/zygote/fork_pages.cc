@@ -24,13 +24,13 @@ bool is_marked(const std::string& flags) {
 Result<std::size_t> allow_fork_of_all_pages() {
   std::ifstream smaps("/proc/self/smaps");
   if (!smaps) return fail(from_errno(errno, "read /proc/self/smaps"));
-  std::vector<Range> marked;
-  Range range;
+  std::vector<MemoryRange> marked;
+  MemoryRange range;
   for (std::string line; std::getline(smaps, line);) {
     if (const std::optional<Area> begun = parse_area(line)) range = begun->range();
     if (line.starts_with("VmFlags:") && is_marked(line + ' ')) marked.push_back(range);
   }
-  for (const Range& mapping : marked)
+  for (const MemoryRange& mapping : marked)
     if (::madvise(mapping.address(), mapping.bytes(), MADV_DOFORK) != 0)
       return fail(from_errno(errno, "madvise(MADV_DOFORK)"));
   return marked.size();

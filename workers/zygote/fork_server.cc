@@ -92,9 +92,9 @@ Result<void> ForkServer::say(const json::object& object, int fd) {
 }
 
 Result<void> ForkServer::fork_child(std::int64_t id, int socket) {
-  kill_order_.children_first();
+  oom_priority_.children_first();
   const pid_t pid = ::fork();
-  if (pid != 0) kill_order_.as_before();
+  if (pid != 0) oom_priority_.as_before();
   if (pid == 0) {
     serve_(socket);
     ::_exit(0);

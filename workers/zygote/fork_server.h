@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "kill_order.h"
+#include "oom_priority.h"
 
 namespace relay::zygote {
 
@@ -22,8 +22,8 @@ class ForkServer {
   /// Runs in the child with the run socket, and never returns.
   using Serve = std::function<void(int socket)>;
 
-  ForkServer(int control, const KillOrder& kill_order, Serve serve)
-      : control_(control), kill_order_(kill_order), serve_(std::move(serve)) {}
+  ForkServer(int control, const OomPriority& oom_priority, Serve serve)
+      : control_(control), oom_priority_(oom_priority), serve_(std::move(serve)) {}
 
   /// Says `ready`, then serves until relay hangs up.
   Result<void> run(json::object ready);
@@ -35,7 +35,7 @@ class ForkServer {
   Result<void> say(const json::object& message, int fd = -1);
 
   int control_;
-  const KillOrder& kill_order_;
+  const OomPriority& oom_priority_;
   Serve serve_;
   std::map<pid_t, std::int64_t> children_;
 };

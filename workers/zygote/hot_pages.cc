@@ -15,13 +15,13 @@ constexpr int MADV_POPULATE_WRITE = 23;
 #endif
 
 // A range stays within its area: one whose protection changes would spoil its neighbours.
-Result<std::vector<Range>> find_own_pages(const std::string& process) {
+Result<std::vector<MemoryRange>> find_own_pages(const std::string& process) {
   RELAY_TRY(const std::vector<Area> areas, read_areas(process));
   RELAY_TRY(const PageMap pages, PageMap::open(process));
-  std::vector<Range> own;
+  std::vector<MemoryRange> own;
   for (const Area& area : areas) {
     if (!area.readable || !area.writable || area.executable || !area.is_private) continue;
-    const std::vector<Range> found = pages.find(area, [](const Page& page) { return page.is_own(); });
+    const std::vector<MemoryRange> found = pages.find(area, [](const Page& page) { return page.is_own(); });
     own.insert(own.end(), found.begin(), found.end());
   }
   return own;
@@ -45,7 +45,7 @@ Result<HotPages> HotPages::learn(const std::function<Result<void>()>& trial) {
 }
 
 void HotPages::prepare() const {
-  for (const Range& range : ranges_) ::madvise(range.address(), range.bytes(), MADV_POPULATE_WRITE);
+  for (const MemoryRange& range : ranges_) ::madvise(range.address(), range.bytes(), MADV_POPULATE_WRITE);
   rest_for_a_moment();
 }
 

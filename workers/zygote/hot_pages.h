@@ -28,7 +28,7 @@ class HotPages {
   void prepare() const;
 
  private:
-  std::vector<Range> ranges_;
+  std::vector<MemoryRange> ranges_;
 };
 
 }  // namespace relay::zygote

@@ -22,10 +22,10 @@ relay::Result<void> practise(V8Host& host, int rounds) {
   return {};
 }
 
-relay::Result<std::unique_ptr<Engine>> boot(const Options& options) {
+relay::Result<std::unique_ptr<Engine>> boot(const ZygoteOptions& options) {
   const V8Options engine{.bundle = options.runtime_dir + "/zygote-" + options.kind + ".js",
                          .runtime_dir = options.runtime_dir,
-                         .cache = options.mode == Mode::make_cache ? CacheUse::make : CacheUse::read};
+                         .cache = options.mode == ZygoteMode::make_cache ? CacheUse::make : CacheUse::read};
   RELAY_TRY(V8Host host, V8Host::boot(engine));
   RELAY_CHECK(practise(host, kRoundsBeforeCollection));
   host.settle();

@@ -33,7 +33,7 @@ constexpr std::size_t kFewestToMove = 16;  // a mapping more is dearer than the 
 constexpr std::size_t kFewestToKeep = 4;   // a fault brings as many
 
 struct Move {
-  Range area;
+  MemoryRange area;
   int protection = 0;
 };
 
@@ -46,9 +46,9 @@ bool is_special(const Area& area) {
   return area.name.starts_with("[") && area.name != "[heap]";
 }
 
-std::size_t count_pages(const std::vector<Range>& ranges) {
+std::size_t count_pages(const std::vector<MemoryRange>& ranges) {
   std::size_t bytes = 0;
-  for (const Range& range : ranges) bytes += range.bytes();
+  for (const MemoryRange& range : ranges) bytes += range.bytes();
   return bytes / kPageBytes;
 }
 
@@ -58,7 +58,7 @@ std::optional<Move> plan_move(const Area& area, const PageMap& map) {
       area.bytes() >= kLargeArea)
     return std::nullopt;
   if (!map.find(area, [](const Page& page) { return page.is_file(); }).empty()) return std::nullopt;
-  const std::vector<Range> pages = map.find(area, [](const Page& page) { return page.is_there(); });
+  const std::vector<MemoryRange> pages = map.find(area, [](const Page& page) { return page.is_there(); });
   if (count_pages(pages) < kFewestToMove) return std::nullopt;
   if (area.has_file && count_pages(pages) != area.bytes() / kPageBytes) return std::nullopt;
   return Move{{pages.front().begin, pages.back().end}, protection_of(area)};
@@ -74,9 +74,9 @@ Result<Fd> create_image() {
   return image;
 }
 
-bool write_pages(const Range& pages, int image) {
+bool write_pages(const MemoryRange& pages, int image) {
   for (std::uintptr_t at = pages.begin; at < pages.end;) {
-    const Range rest{at, pages.end};
+    const MemoryRange rest{at, pages.end};
     const ssize_t written = ::pwrite(image, rest.address(), rest.bytes(), static_cast<off_t>(at));
     if (written <= 0) return false;
     at += static_cast<std::size_t>(written);
@@ -90,7 +90,7 @@ bool move(const Move& move, const PageMap& map, int image) {
   bool whole = true;
   map.for_each(
       move.area, [](const Page& page) { return page.is_there(); },
-      [&](const Range& pages) { whole = whole && write_pages(pages, image); });
+      [&](const MemoryRange& pages) { whole = whole && write_pages(pages, image); });
   return whole && ::mmap(move.area.address(), move.area.bytes(), move.protection, MAP_PRIVATE | MAP_FIXED,
                          image, static_cast<off_t>(move.area.begin)) != MAP_FAILED;
 }
@@ -105,8 +105,8 @@ bool is_refillable(const Area& area) {
 }
 
 // Where runs may read: anywhere in the image, and in programs where the zygote has been since it forgot them.
-std::vector<Range> find_candidates(const std::vector<Area>& areas, const PageMap& map) {
-  std::vector<Range> candidates;
+std::vector<MemoryRange> find_candidates(const std::vector<Area>& areas, const PageMap& map) {
+  std::vector<MemoryRange> candidates;
   for (const Area& area : areas) {
     if (is_image(area))
       candidates.push_back(area.range());
@@ -119,28 +119,28 @@ std::vector<Range> find_candidates(const std::vector<Area>& areas, const PageMap
 
 // A fault maps the pages around it too, but never beyond its mapping: every page becomes a mapping of its
 // own.
-void fault_page_by_page(const std::vector<Range>& candidates) {
-  for (const Range& range : candidates)
+void fault_page_by_page(const std::vector<MemoryRange>& candidates) {
+  for (const MemoryRange& range : candidates)
     for (std::uintptr_t at = range.begin; at < range.end; at += 2 * kPageBytes)
-      ::madvise(Range{at, at + kPageBytes}.address(), kPageBytes, MADV_RANDOM);
+      ::madvise(MemoryRange{at, at + kPageBytes}.address(), kPageBytes, MADV_RANDOM);
 }
 
 struct Kept {
-  Range area;
-  std::vector<Range> pages;
+  MemoryRange area;
+  std::vector<MemoryRange> pages;
 };
 
-void forget(const Range& pages) {
+void forget(const MemoryRange& pages) {
   if (pages.begin < pages.end) ::madvise(pages.address(), pages.bytes(), MADV_DONTNEED);
 }
 
 // What is not kept is unmapped; pages of our own, which no fault would bring back, are left alone. That must
 // be looked at and done without a write in between.
 void keep_only(const Kept& kept, const PageMap& map) {
-  for (const Range& pages : kept.pages) ::madvise(pages.address(), pages.bytes(), MADV_POPULATE_READ);
-  const auto forget_around = [&kept](const Range& there) {
+  for (const MemoryRange& pages : kept.pages) ::madvise(pages.address(), pages.bytes(), MADV_POPULATE_READ);
+  const auto forget_around = [&kept](const MemoryRange& there) {
     std::uintptr_t at = there.begin;
-    for (const Range& pages : kept.pages) {
+    for (const MemoryRange& pages : kept.pages) {
       if (pages.end <= at || pages.begin >= there.end) continue;
       forget({at, pages.begin});
       at = pages.end;
@@ -152,7 +152,7 @@ void keep_only(const Kept& kept, const PageMap& map) {
 
 // One byte is written with itself, through the file that may write to memory that must not be written. Where
 // even that is forbidden the children fault.
-void let_fork_copy(const Range& pages, int memory) {
+void let_fork_copy(const MemoryRange& pages, int memory) {
   const char same = *static_cast<const char*>(pages.address());
   [[maybe_unused]] const ssize_t written = ::pwrite(memory, &same, 1, static_cast<off_t>(pages.begin));
 }
@@ -184,7 +184,7 @@ Result<void> keep_pages_that_runs_read(const std::function<Result<void>()>& tria
   RELAY_TRY(std::vector<Area> areas, read_areas());
   RELAY_TRY(const PageMap map, PageMap::open());
   std::erase_if(areas, [](const Area& area) { return !is_refillable(area); });
-  const std::vector<Range> candidates = find_candidates(areas, map);
+  const std::vector<MemoryRange> candidates = find_candidates(areas, map);
   const auto careful_trial = [&] {
     fault_page_by_page(candidates);
     return trial();

@@ -63,7 +63,7 @@ bool is_whole(const unsigned char* area) {
   return true;
 }
 
-Range range_of(const unsigned char* area) {
+MemoryRange range_of(const unsigned char* area) {
   const auto begin = reinterpret_cast<std::uintptr_t>(area);
   return {begin, begin + kPages * kPageBytes};
 }
@@ -77,7 +77,8 @@ std::string name_at(const unsigned char* area) {
 std::size_t count_present(const unsigned char* area) {
   std::size_t bytes = 0;
   if (const auto map = PageMap::open())
-    for (const Range& pages : map->find(range_of(area), [](const Page& page) { return page.is_present(); }))
+    for (const MemoryRange& pages :
+         map->find(range_of(area), [](const Page& page) { return page.is_present(); }))
       bytes += pages.bytes();
   return bytes / kPageBytes;
 }
@@ -117,7 +118,7 @@ TEST(PageMap, LooksWithoutAllocatingOverAnyNumberOfPages) {
   const std::size_t before = allocations;
   map->for_each(
       range_of(area), [](const Page& page) { return page.is_there(); },
-      [&stretches](const Range& range) { stretches += range.bytes() / kPageBytes; });
+      [&stretches](const MemoryRange& range) { stretches += range.bytes() / kPageBytes; });
   EXPECT_EQ(allocations, before);
   EXPECT_EQ(stretches, kPages / 2);
   EXPECT_EQ(map->find(range_of(area), [](const Page& page) { return page.is_there(); }).size(), kPages / 2);

@@ -62,7 +62,7 @@ Result<PageMap> PageMap::open(const std::string& process) {
   return PageMap(std::move(file));
 }
 
-std::size_t PageMap::read(const Range& range, Page (&pages)[kAtOnce]) const {
+std::size_t PageMap::read(const MemoryRange& range, Page (&pages)[kAtOnce]) const {
   static_assert(sizeof(Page) == sizeof(std::uint64_t));
   const std::size_t wanted = std::min(range.bytes() / kPageBytes, kAtOnce);
   const auto offset = static_cast<off_t>(range.begin / kPageBytes * sizeof(Page));

@@ -15,7 +15,7 @@ namespace relay::zygote {
 
 constexpr std::size_t kPageBytes = 4096;
 
-struct Range {
+struct MemoryRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 
@@ -25,8 +25,8 @@ struct Range {
   }  // NOLINT(performance-no-int-to-ptr): what /proc says is a number
 };
 
-struct Area : Range {
-  [[nodiscard]] const Range& range() const { return *this; }
+struct Area : MemoryRange {
+  [[nodiscard]] const MemoryRange& range() const { return *this; }
   bool readable = false;
   bool writable = false;
   bool executable = false;
@@ -64,16 +64,16 @@ class PageMap {
   /// Calls `use` with each stretch of pages that are as asked, a few hundred pages at a time. Between looking
   /// at them and using them nothing is allocated: they may be pages of the heap.
   template <typename Wanted, typename Use>
-  void for_each(const Range& range, Wanted wanted, Use use) const {
+  void for_each(const MemoryRange& range, Wanted wanted, Use use) const {
     Page pages[kAtOnce];
-    for (Range rest = range; rest.bytes() > 0;) {
+    for (MemoryRange rest = range; rest.bytes() > 0;) {
       const std::size_t count = read(rest, pages);
       if (count == 0) return;
       for (std::size_t i = 0; i < count;) {
         const std::size_t begin = i;
         while (i < count && wanted(pages[i])) ++i;
         if (i > begin)
-          use(Range{rest.begin + begin * kPageBytes, rest.begin + i * kPageBytes});
+          use(MemoryRange{rest.begin + begin * kPageBytes, rest.begin + i * kPageBytes});
         else
           ++i;
       }
@@ -83,9 +83,9 @@ class PageMap {
 
   /// The stretches of pages that are as asked; none reaches over the range's ends.
   template <typename Wanted>
-  [[nodiscard]] std::vector<Range> find(const Range& range, Wanted wanted) const {
-    std::vector<Range> found;
-    for_each(range, wanted, [&found](const Range& stretch) {
+  [[nodiscard]] std::vector<MemoryRange> find(const MemoryRange& range, Wanted wanted) const {
+    std::vector<MemoryRange> found;
+    for_each(range, wanted, [&found](const MemoryRange& stretch) {
       if (!found.empty() && found.back().end == stretch.begin)
         found.back().end = stretch.end;
       else
@@ -97,7 +97,7 @@ class PageMap {
  private:
   static constexpr std::size_t kAtOnce = 512;
   /// How many the kernel told, from the beginning; 0 at the end.
-  std::size_t read(const Range& range, Page (&pages)[kAtOnce]) const;
+  std::size_t read(const MemoryRange& range, Page (&pages)[kAtOnce]) const;
 
   explicit PageMap(Fd file) : file_(std::move(file)) {}
   Fd file_;

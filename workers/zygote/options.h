@@ -9,20 +9,20 @@
 
 namespace relay::zygote {
 
-enum class Mode : std::uint8_t {
+enum class ZygoteMode : std::uint8_t {
   serve,       // boot, wall in, fork on request
   make_cache,  // boot, leave the caches on disk, end
   print_plan,  // print the LaunchPlan as JSON
 };
 
-struct Options {
+struct ZygoteOptions {
   std::string kind;  // js or py
   std::string runtime_dir;
-  Mode mode = Mode::serve;
+  ZygoteMode mode = ZygoteMode::serve;
   sandbox::WallLevel level = sandbox::WallLevel::full;
   std::vector<std::string> groups;  // directories of the control groups to join
 };
 
-Result<Options> parse_options(int argc, const char* const* argv);
+Result<ZygoteOptions> parse_options(int argc, const char* const* argv);
 
 }  // namespace relay::zygote

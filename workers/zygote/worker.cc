@@ -13,8 +13,8 @@
 #include "fork_pages.h"
 #include "fork_server.h"
 #include "hot_pages.h"
-#include "kill_order.h"
 #include "memory_image.h"
+#include "oom_priority.h"
 #include "sandbox/control_group.h"
 #include "sandbox/namespaces.h"
 #include "signature.h"
@@ -65,12 +65,13 @@ json::object ready_message(const sandbox::LaunchPlan& plan, double boot_ms) {
   return message;
 }
 
-Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan, const BootEngine& boot) {
+Result<void> run_zygote(const ZygoteOptions& options, const sandbox::LaunchPlan& plan,
+                        const BootEngine& boot) {
   const steady_clock::time_point begin = steady_clock::now();
   keep_heap_in_place();
   warm_up_crypto();
   RELAY_TRY(const std::unique_ptr<Engine> engine, boot(options));
-  if (options.mode == Mode::make_cache) return {};
+  if (options.mode == ZygoteMode::make_cache) return {};
   fill_heap_holes();
   RELAY_CHECK(use_huge_pages());
   RELAY_TRY([[maybe_unused]] const std::size_t mappings, allow_fork_of_all_pages());
@@ -80,9 +81,9 @@ Result<void> run_zygote(const Options& options, const sandbox::LaunchPlan& plan,
   RELAY_TRY(const HotPages pages, HotPages::learn([&engine] { return engine->rehearse(); }));
   pages.prepare();
   RELAY_TRY(const ChildWalls walls, prepare_child_walls(plan));
-  RELAY_TRY(const KillOrder kill_order, KillOrder::open());
+  RELAY_TRY(const OomPriority oom_priority, OomPriority::open());
   RELAY_CHECK(confine_zygote(plan));
-  ForkServer server(kControlSocket, kill_order,
+  ForkServer server(kControlSocket, oom_priority,
                     [&](int socket) { serve_child(*engine, walls, pages, socket); });
   return server.run(ready_message(plan, ms_since(begin)));
 }
@@ -99,17 +100,18 @@ int wait_for(pid_t pid) {
 
 }  // namespace
 
-sandbox::LaunchPlan choose_zygote_plan(const Options& options) {
+sandbox::LaunchPlan choose_zygote_plan(const ZygoteOptions& options) {
   return sandbox::make_zygote_plan(options.level);
 }
 
 int run_worker(int argc, const char* const* argv, const BootEngine& boot, const ChoosePlan& choose) {
-  const Result<Options> options = parse_options(argc, argv);
+  const Result<ZygoteOptions> options = parse_options(argc, argv);
   if (!options) return report(fail(options.error()));
   sandbox::LaunchPlan plan = choose(*options);
   if (!options->groups.empty()) plan.walls.insert(plan.walls.begin(), sandbox::Wall::control_group);
-  if (options->mode == Mode::print_plan) return std::puts(json::write_pretty(to_json(plan)).c_str()) < 0;
-  if (options->mode == Mode::make_cache) return report(run_zygote(*options, plan, boot));
+  if (options->mode == ZygoteMode::print_plan)
+    return std::puts(json::write_pretty(to_json(plan)).c_str()) < 0;
+  if (options->mode == ZygoteMode::make_cache) return report(run_zygote(*options, plan, boot));
   if (const Result<void> joined = sandbox::join_groups(options->groups); !joined) return report(joined);
   const Result<pid_t> inner = sandbox::fork_into_namespaces(plan);
   if (!inner) return report(fail(inner.error()));

@@ -33,11 +33,11 @@ class Engine {
 };
 
 /// Runs before the walls: may read files, must end with one thread.
-using BootEngine = std::function<Result<std::unique_ptr<Engine>>(const Options& options)>;
+using BootEngine = std::function<Result<std::unique_ptr<Engine>>(const ZygoteOptions& options)>;
 
 /// What to build around it; everybody but a test takes the zygote's plan.
-using ChoosePlan = std::function<sandbox::LaunchPlan(const Options& options)>;
-sandbox::LaunchPlan choose_zygote_plan(const Options& options);
+using ChoosePlan = std::function<sandbox::LaunchPlan(const ZygoteOptions& options)>;
+sandbox::LaunchPlan choose_zygote_plan(const ZygoteOptions& options);
 
 /// The program: gives its exit code.
 int run_worker(int argc, const char* const* argv, const BootEngine& boot,

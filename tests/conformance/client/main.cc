@@ -19,10 +19,10 @@ namespace relay {
 namespace {
 
 using protocol::JsonText;
-using upstream::Answer;
 using upstream::EraChoice;
 using upstream::Outgoing;
 using upstream::Peer;
+using upstream::PeerAnswer;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -44,7 +44,7 @@ json::object accept_defaults(const json::value& params) {
 }
 
 /// A user who agrees to everything.
-class AgreeableExchange final : public upstream::Exchange {
+class AgreeableExchange final : public upstream::RequestScope {
  public:
   AgreeableExchange() {
     client_.roots = client_.sampling = client_.elicitation_form = client_.elicitation_url = true;
@@ -203,7 +203,7 @@ EraChoice choose_era(std::string_view scenario) {
   return scenario.starts_with("http-") ? EraChoice::modern : EraChoice::probe;
 }
 
-io::Task<void> visit(io::Executor executor, net::HttpClient& http, std::string url) {
+io::Task<void> visit(io::Loop executor, net::HttpClient& http, std::string url) {
   const std::string scenario = environment("MCP_CONFORMANCE_SCENARIO");
   upstream::PeerOptions options;
   options.self.name = "relay-conformance-client";

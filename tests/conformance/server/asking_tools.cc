@@ -153,7 +153,7 @@ Result<void> add_asking_tools(mcp::Catalogue& catalogue) {
       describe_tool("test_elicitation", "Asks the user",
                     R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"]})"),
       elicitation));
-  const std::pair<const char*, mcp::ToolHandler> tools[] = {
+  const std::pair<const char*, mcp::CatalogueToolHandler> tools[] = {
       {"test_elicitation_sep1034_defaults", elicitation_defaults},
       {"test_elicitation_sep1330_enums", elicitation_enums},
       {"test_missing_capability", missing_capability},

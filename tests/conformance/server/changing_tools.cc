@@ -8,21 +8,21 @@ using mcp::Context;
 using protocol::ToolResult;
 
 // The catalogue outlives its handlers: main owns both.
-mcp::ToolHandler changes_tools(Catalogue& catalogue) {
+mcp::CatalogueToolHandler changes_tools(Catalogue& catalogue) {
   return [&catalogue](Context&, json::object) -> io::Task<ToolResult> {
     catalogue.report_tools_changed();
     co_return ToolResult::text("tools changed");
   };
 }
 
-mcp::ToolHandler changes_prompts(Catalogue& catalogue) {
+mcp::CatalogueToolHandler changes_prompts(Catalogue& catalogue) {
   return [&catalogue](Context&, json::object) -> io::Task<ToolResult> {
     catalogue.report_prompts_changed();
     co_return ToolResult::text("prompts changed");
   };
 }
 
-mcp::ToolHandler updates_resource(Catalogue& catalogue) {
+mcp::CatalogueToolHandler updates_resource(Catalogue& catalogue) {
   return [&catalogue](Context&, json::object arguments) -> io::Task<ToolResult> {
     catalogue.report_updated(text_argument(arguments, "uri"));
     co_return ToolResult::text("resource updated");

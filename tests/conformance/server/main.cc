@@ -95,23 +95,23 @@ int serve_http(io::asio::io_context& loop, mcp::Server& server, const mcp::Ident
   mcp::SseLegacy sse(server, "/messages");
   const mcp::ServerCard card(identity, fmt::format("http://127.0.0.1:{}/mcp", port));
   net::Router router(net::OriginGuard({}), nullptr);
-  const auto endpoint = [&](net::Exchange& exchange, const net::Routed& routed) {
+  const auto endpoint = [&](net::HttpExchange& exchange, const net::Routed& routed) {
     return http.serve(exchange, routed.principal);
   };
   for (const char* method : {"GET", "POST", "DELETE"}) router.add(method, "/mcp", endpoint);
-  router.add("GET", "/sse", [&](net::Exchange& exchange, const net::Routed& routed) {
+  router.add("GET", "/sse", [&](net::HttpExchange& exchange, const net::Routed& routed) {
     return sse.serve_stream(exchange, routed.principal);
   });
-  router.add("POST", "/messages", [&](net::Exchange& exchange, const net::Routed& routed) {
+  router.add("POST", "/messages", [&](net::HttpExchange& exchange, const net::Routed& routed) {
     return sse.serve_message(exchange, routed.principal);
   });
-  router.add("GET", "/mcp/server-card", [&](net::Exchange& exchange, const net::Routed&) {
+  router.add("GET", "/mcp/server-card", [&](net::HttpExchange& exchange, const net::Routed&) {
     return exchange.respond(card.card(exchange.request()));
   });
-  router.add("GET", "/.well-known/ai-catalog.json", [&](net::Exchange& exchange, const net::Routed&) {
+  router.add("GET", "/.well-known/ai-catalog.json", [&](net::HttpExchange& exchange, const net::Routed&) {
     return exchange.respond(card.catalogue(exchange.request()));
   });
-  net::ServerOptions options;
+  net::HttpServerOptions options;
   options.port = port;
   auto listening = net::HttpServer::open(loop.get_executor(), options, router.handler());
   if (!listening) return complain(listening.error());

@@ -1,4 +1,4 @@
-#include "codemode/handbook_files.h"
+#include "codemode/catalog_files.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ Shape shape_of_text(std::string_view schema) {
   return parsed ? shape_of(*parsed) : Shape{};
 }
 
-ToolShapes shapes_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+ToolShapes shapes_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned) {
   ToolShapes shapes{
       shape_of_text(tool.input_schema), {}, tool.description.empty() ? tool.title : tool.description};
   if (shapes.input.kind == Shape::Kind::any) shapes.input.kind = Shape::Kind::object;
@@ -34,7 +34,7 @@ ToolShapes shapes_of(const Handbook& book, const ToolDoc& tool, const LearnedTyp
   return shapes;
 }
 
-std::string method_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+std::string method_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned) {
   const ToolShapes shapes = shapes_of(book, tool, learned);
   std::string method = typescript_method(tool.alias, shapes.description, shapes.input,
                                          shapes.output ? &*shapes.output : nullptr, "  ");
@@ -47,7 +47,7 @@ std::string method_of(const Handbook& book, const ToolDoc& tool, const LearnedTy
                            nullptr, "  ");
 }
 
-std::string function_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned,
+std::string function_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned,
                         PythonStub& stub) {
   const ToolShapes shapes = shapes_of(book, tool, learned);
   std::string function =
@@ -64,11 +64,11 @@ std::string one_line(std::string_view text, std::size_t max_bytes) {
 }
 
 // Interfaces of one name are one interface to TypeScript: each file adds to the same.
-std::string in_interface(const Handbook& book, const std::string& methods) {
+std::string in_interface(const ToolCatalog& book, const std::string& methods) {
   return fmt::format("interface Mcp {{ {0}: mcp_{0} }}\ninterface mcp_{0} {{\n{1}}}\n", book.alias, methods);
 }
 
-std::string example_of(const Handbook& book, const ToolDoc& tool) {
+std::string example_of(const ToolCatalog& book, const ToolDoc& tool) {
   return fmt::format("// await mcp.{}.{}({{...}})\n", book.alias, tool.alias);
 }
 
@@ -91,11 +91,11 @@ declare class MCPError extends Error { server: string; tool: string; type?: stri
 )";
 }
 
-std::string typescript_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+std::string typescript_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned) {
   return example_of(book, tool) + in_interface(book, method_of(book, tool, learned));
 }
 
-std::string typescript_index(const Handbook& book, const LearnedTypes& learned) {
+std::string typescript_index(const ToolCatalog& book, const LearnedTypes& learned) {
   std::string methods;
   std::size_t left_out = 0;
   for (const ToolDoc& tool : book.tools) {
@@ -110,13 +110,13 @@ std::string typescript_index(const Handbook& book, const LearnedTypes& learned) 
          in_interface(book, methods);
 }
 
-std::string python_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+std::string python_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned) {
   PythonStub stub;
   return fmt::format("# mcp_{}.{}(...), plain or awaited\n{}\n{}", book.alias, tool.alias, python_stub_head(),
                      function_of(book, tool, learned, stub));
 }
 
-std::string python_index(const Handbook& book, const LearnedTypes& learned) {
+std::string python_index(const ToolCatalog& book, const LearnedTypes& learned) {
   PythonStub stub;
   std::string functions;
   std::size_t left_out = 0;
@@ -131,7 +131,7 @@ std::string python_index(const Handbook& book, const LearnedTypes& learned) {
                      one_line(book.server, 100), book.alias, book.alias, python_stub_head(), functions);
 }
 
-std::string readme_of(const Handbook& book) {
+std::string readme_of(const ToolCatalog& book) {
   std::string out = fmt::format("# {}\n\n", markdown(one_line(book.server, 100)));
   if (!book.description.empty()) out += markdown(one_line(book.description, limits::kKiB)) + "\n\n";
   out += fmt::format(

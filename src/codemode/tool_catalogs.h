@@ -1,5 +1,5 @@
-// Handbooks: the servers that code may use, and what is known of each. Asks a server for its offer when
-// nothing is known of it, which starts the server; makes a Handbook of each Offer once. Loop thread only.
+// ToolCatalogs: the servers that code may use, and what is known of each. Asks a server for its offer when
+// nothing is known of it, which starts the server; makes a ToolCatalog of each Offer once. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codemode/handbook.h"
+#include "codemode/tool_catalog.h"
 #include "pipeline/provider.h"
 #include "upstream/fleet.h"
 
@@ -23,25 +23,25 @@ struct CodeServer {
   [[nodiscard]] const std::string& description() const { return upstream->spec().description; }
 };
 
-class Handbooks {
+class ToolCatalogs {
  public:
   using EntryPtr = std::shared_ptr<const pipeline::Provider::Entry>;
 
-  Handbooks(io::Executor executor, upstream::Fleet& fleet) : executor_(std::move(executor)), fleet_(fleet) {}
+  ToolCatalogs(io::Loop executor, upstream::Fleet& fleet) : executor_(std::move(executor)), fleet_(fleet) {}
 
   /// In the order of the configuration, which decides the aliases.
   [[nodiscard]] std::vector<CodeServer> servers() const;
 
   /// What the server offered last, without asking it; null when that is unknown.
-  std::shared_ptr<const Handbook> find_known(const CodeServer& server);
+  std::shared_ptr<const ToolCatalog> find_known(const CodeServer& server);
   /// The same, asked for when it is unknown or old. What an earlier relay saw is good enough: reading starts
   /// no server.
-  io::Task<std::shared_ptr<const Handbook>> open(CodeServer server);
+  io::Task<std::shared_ptr<const ToolCatalog>> open(CodeServer server);
   /// From the server itself: for a tool that is not in what is known.
-  io::Task<std::shared_ptr<const Handbook>> ask(CodeServer server);
+  io::Task<std::shared_ptr<const ToolCatalog>> ask(CodeServer server);
   /// Those of several servers, asked at once. A server that does not answer within the wait has null.
-  io::Task<std::vector<std::shared_ptr<const Handbook>>> open_all(std::vector<CodeServer> servers,
-                                                                  std::chrono::milliseconds wait);
+  io::Task<std::vector<std::shared_ptr<const ToolCatalog>>> open_all(std::vector<CodeServer> servers,
+                                                                     std::chrono::milliseconds wait);
 
   /// A tool as the pipeline wants it. Kept as long as the offer is the same.
   EntryPtr find_entry(const CodeServer& server, const ToolDoc& tool);
@@ -50,12 +50,12 @@ class Handbooks {
   struct Shelf {
     std::shared_ptr<upstream::Upstream> upstream;
     std::shared_ptr<const upstream::Offer> offer;
-    std::shared_ptr<const Handbook> book;
+    std::shared_ptr<const ToolCatalog> book;
     std::map<std::string, EntryPtr, std::less<>> entries;
   };
   Shelf& shelf_for(const CodeServer& server, std::shared_ptr<const upstream::Offer> offer);
 
-  io::Executor executor_;
+  io::Loop executor_;
   upstream::Fleet& fleet_;
   std::map<std::string, Shelf, std::less<>> shelves_;  // by server name
 };

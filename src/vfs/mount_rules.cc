@@ -1,4 +1,4 @@
-#include "vfs/rules.h"
+#include "vfs/mount_rules.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ std::string_view last_name(std::string_view path) {
 
 }  // namespace
 
-Result<Rules::Patterns> Rules::parse_patterns(const std::vector<std::string>& texts) {
+Result<MountRules::Patterns> MountRules::parse_patterns(const std::vector<std::string>& texts) {
   Patterns patterns;
   for (const std::string& text : texts) {
     auto glob = Glob::parse(text);
@@ -25,14 +25,15 @@ Result<Rules::Patterns> Rules::parse_patterns(const std::vector<std::string>& te
   return patterns;
 }
 
-Result<Rules> Rules::parse(const std::vector<std::string>& allow, const std::vector<std::string>& deny) {
-  Rules rules;
+Result<MountRules> MountRules::parse(const std::vector<std::string>& allow,
+                                     const std::vector<std::string>& deny) {
+  MountRules rules;
   RELAY_TRY(rules.allow_, parse_patterns(allow));
   RELAY_TRY(rules.deny_, parse_patterns(deny));
   return rules;
 }
 
-bool Rules::covers(const Patterns& patterns, std::string_view path) {
+bool MountRules::covers(const Patterns& patterns, std::string_view path) {
   for (std::size_t at = 0; at < path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string_view prefix = path.substr(0, end);
@@ -45,12 +46,12 @@ bool Rules::covers(const Patterns& patterns, std::string_view path) {
   return false;
 }
 
-bool Rules::allows(std::string_view path) const {
+bool MountRules::allows(std::string_view path) const {
   if (covers(deny_, path)) return false;
   return allow_.empty() || covers(allow_, path);
 }
 
-bool Rules::allows_passing(std::string_view directory) const {
+bool MountRules::allows_passing(std::string_view directory) const {
   if (covers(deny_, directory)) return false;
   if (allow_.empty() || covers(allow_, directory)) return true;
   return std::any_of(allow_.begin(), allow_.end(), [&](const Pattern& pattern) {

@@ -1,4 +1,4 @@
-#include "upstream/admission.h"
+#include "upstream/call_slots.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace relay::upstream {
 
-Admission::Admission(io::Executor executor, const Clock& clock, Bounds bounds)
+CallSlots::Admission(io::Loop executor, const Clock& clock, Bounds bounds)
     : executor_(std::move(executor)),
       clock_(clock),
       bounds_(std::move(bounds)),
@@ -15,7 +15,7 @@ Admission::Admission(io::Executor executor, const Clock& clock, Bounds bounds)
       refilled_(clock.mono()) {}
 
 // A token bucket: a minute's worth may go at once, then one per interval.
-Result<void> Admission::spend_token() {
+Result<void> CallSlots::spend_token() {
   if (bounds_.per_minute == 0) return {};
   const auto full = static_cast<double>(bounds_.per_minute);
   const double per_second = full / 60;
@@ -32,7 +32,7 @@ Result<void> Admission::spend_token() {
                                bounds_.server, bounds_.per_minute, seconds)));
 }
 
-io::Task<Admission::Place> Admission::enter(std::chrono::milliseconds patience) {
+io::Task<CallSlots::Place> CallSlots::enter(std::chrono::milliseconds deadlines) {
   if (open_ >= bounds_.open_max && line_.size() >= bounds_.waiting_max)
     co_return fail(busy(fmt::format("server {} has {} calls open and {} waiting; try again in a moment",
                                     bounds_.server, open_, line_.size())));
@@ -41,16 +41,16 @@ io::Task<Admission::Place> Admission::enter(std::chrono::milliseconds patience) 
     ++open_;
     co_return Place(shared_from_this());
   }
-  RELAY_CO_CHECK(co_await wait_in_line(patience));
+  RELAY_CO_CHECK(co_await wait_in_line(deadlines));
   co_return Place(shared_from_this());
 }
 
-io::Task<void> Admission::wait_in_line(std::chrono::milliseconds patience) {
+io::Task<void> CallSlots::wait_in_line(std::chrono::milliseconds deadlines) {
   const auto self = shared_from_this();
   auto waiter = std::make_shared<Waiter>(executor_);
   line_.push_back(waiter);
   struct Guard {
-    Admission& admission;
+    CallSlots& admission;
     std::shared_ptr<Waiter> waiter;
     bool has_place = false;
     ~Guard() {
@@ -58,15 +58,15 @@ io::Task<void> Admission::wait_in_line(std::chrono::milliseconds patience) {
     }
   } guard{*this, waiter};
   RELAY_CO_TRY(guard.has_place,
-               co_await waiter->turn.wait_until(std::chrono::steady_clock::now() + patience));
+               co_await waiter->turn.wait_until(std::chrono::steady_clock::now() + deadlines));
   if (!guard.has_place)
     co_return fail(timed_out(fmt::format("server {} had no free place within {} ms; {} calls are open",
-                                         bounds_.server, patience.count(), open_)));
+                                         bounds_.server, deadlines.count(), open_)));
   co_return Result<void>{};
 }
 
 // A place that becomes free goes to the first in line without being free in between.
-void Admission::leave() {
+void CallSlots::leave() {
   if (line_.empty()) {
     --open_;
     return;
@@ -76,7 +76,7 @@ void Admission::leave() {
 }
 
 // Whoever gave up may have been given the place in the same moment.
-void Admission::give_up(const std::shared_ptr<Waiter>& waiter) {
+void CallSlots::give_up(const std::shared_ptr<Waiter>& waiter) {
   if (waiter->turn.is_set()) return leave();
   std::erase(line_, waiter);
 }

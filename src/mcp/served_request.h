@@ -1,6 +1,6 @@
-// Call: one request that a backend works on. It is the Context that handlers see, and what the dispatchers of
-// both eras have in common; LegacyCall and ModernCall add how that era asks the client and how it writes a
-// result.
+// ServedRequest: one request that a backend works on. It is the Context that handlers see, and what the
+// dispatchers of both eras have in common; LegacyCall and ModernCall add how that era asks the client and how
+// it writes a result.
 //
 // A call is kept alive by its coroutine. Its Reply may go away before it (a parked call, a task): what is
 // sent then is dropped.
@@ -12,20 +12,20 @@
 #include <string>
 
 #include "mcp/context.h"
-#include "mcp/outcome.h"
 #include "mcp/reply.h"
+#include "mcp/result_members.h"
 #include "mcp/server.h"
 #include "mcp/tasks.h"
 
 namespace relay::mcp {
 
-class Call : public Context, public std::enable_shared_from_this<Call> {
+class ServedRequest : public Context, public std::enable_shared_from_this<ServedRequest> {
  public:
-  Call(Server& server, protocol::Request request, std::shared_ptr<Reply> reply);
+  ServedRequest(Server& server, protocol::Request request, std::shared_ptr<Reply> reply);
 
   // Context
   [[nodiscard]] const protocol::Request& request() const final { return request_; }
-  [[nodiscard]] io::Executor executor() const final { return server_.executor(); }
+  [[nodiscard]] io::Loop executor() const final { return server_.executor(); }
   [[nodiscard]] io::CancelSource cancellation() const final { return cancel_; }
   [[nodiscard]] std::shared_ptr<void> hold() final { return shared_from_this(); }
   void progress(double value, std::optional<double> total, std::string_view message) final;
@@ -38,7 +38,7 @@ class Call : public Context, public std::enable_shared_from_this<Call> {
   [[nodiscard]] Server& server() const { return server_; }
   /// Parameters that an operation moves out of.
   [[nodiscard]] json::object& params() { return request_.params; }
-  void complete(std::expected<Outcome, protocol::RpcError> outcome);
+  void complete(std::expected<ResultMembers, protocol::RpcError> outcome);
   /// Whoever asked does not want to know any more.
   void end_without_answer();
   [[nodiscard]] const std::optional<protocol::RpcError>& refusal() const { return refusal_; }
@@ -51,7 +51,7 @@ class Call : public Context, public std::enable_shared_from_this<Call> {
   /// Cancels the call when the reply is abandoned. The first reply is attached by start().
   void attach(std::shared_ptr<Reply> reply, protocol::Id id, const json::object& meta);
 
-  virtual std::string write_result(const Outcome& outcome) const = 0;
+  virtual std::string write_result(const ResultMembers& outcome) const = 0;
   virtual std::string write_created_task(const TaskRecord& task) const = 0;
   [[nodiscard]] virtual bool may_become_task() const = 0;
   [[nodiscard]] virtual int status_of(const protocol::RpcError& error) const = 0;
@@ -70,10 +70,10 @@ class Call : public Context, public std::enable_shared_from_this<Call> {
 };
 
 /// One method of the protocol that a backend answers: tools/call, prompts/list. Null for everything else.
-using Operation = io::Task<Outcome> (*)(Call& call);
+using Operation = io::Task<ResultMembers> (*)(ServedRequest& call);
 Operation find_operation(std::string_view method);
 
 /// Runs the operation as its own coroutine, up to its first wait before this returns.
-void start(std::shared_ptr<Call> call, Operation operation);
+void start(std::shared_ptr<ServedRequest> call, Operation operation);
 
 }  // namespace relay::mcp

@@ -1,4 +1,4 @@
-#include "codemode/handbooks.h"
+#include "codemode/tool_catalogs.h"
 
 #include <set>
 
@@ -14,15 +14,15 @@ namespace {
 
 // What the questions of open_all share: each writes its own place, the last one wakes the asker.
 struct Round {
-  Round(const io::Executor& executor, std::size_t count) : answered(executor), books(count), open(count) {}
+  Round(const io::Loop& executor, std::size_t count) : answered(executor), books(count), open(count) {}
   io::Event answered;
-  std::vector<std::shared_ptr<const Handbook>> books;
+  std::vector<std::shared_ptr<const ToolCatalog>> books;
   std::size_t open;
 };
 
 }  // namespace
 
-std::vector<CodeServer> Handbooks::servers() const {
+std::vector<CodeServer> ToolCatalogs::servers() const {
   std::vector<CodeServer> out;
   std::set<std::string, std::less<>> taken;
   for (std::shared_ptr<upstream::Upstream>& server : fleet_.all()) {
@@ -34,8 +34,8 @@ std::vector<CodeServer> Handbooks::servers() const {
   return out;
 }
 
-Handbooks::Shelf& Handbooks::shelf_for(const CodeServer& server,
-                                       std::shared_ptr<const upstream::Offer> offer) {
+ToolCatalogs::Shelf& ToolCatalogs::shelf_for(const CodeServer& server,
+                                             std::shared_ptr<const upstream::Offer> offer) {
   Shelf& shelf = shelves_[server.name()];
   const bool same = shelf.offer == offer && shelf.upstream == server.upstream && shelf.book &&
                     shelf.book->alias == server.alias;
@@ -44,26 +44,26 @@ Handbooks::Shelf& Handbooks::shelf_for(const CodeServer& server,
   return shelf;
 }
 
-std::shared_ptr<const Handbook> Handbooks::find_known(const CodeServer& server) {
+std::shared_ptr<const ToolCatalog> ToolCatalogs::find_known(const CodeServer& server) {
   auto offer = server.upstream->known_offer();
   return offer ? shelf_for(server, std::move(offer)).book : nullptr;
 }
 
-io::Task<std::shared_ptr<const Handbook>> Handbooks::open(CodeServer server) {
+io::Task<std::shared_ptr<const ToolCatalog>> ToolCatalogs::open(CodeServer server) {
   RELAY_CO_TRY(auto offer, co_await server.upstream->offer_at_hand());
   co_return shelf_for(server, std::move(offer)).book;
 }
 
-io::Task<std::shared_ptr<const Handbook>> Handbooks::ask(CodeServer server) {
+io::Task<std::shared_ptr<const ToolCatalog>> ToolCatalogs::ask(CodeServer server) {
   RELAY_CO_TRY(auto offer, co_await server.upstream->offer());
   co_return shelf_for(server, std::move(offer)).book;
 }
 
-io::Task<std::vector<std::shared_ptr<const Handbook>>> Handbooks::open_all(std::vector<CodeServer> servers,
-                                                                           std::chrono::milliseconds wait) {
+io::Task<std::vector<std::shared_ptr<const ToolCatalog>>> ToolCatalogs::open_all(
+    std::vector<CodeServer> servers, std::chrono::milliseconds wait) {
   auto round = std::make_shared<Round>(executor_, servers.size());
   // Each question goes on when the asker does not wait any longer: its answer is there for the next one.
-  auto ask = [](Handbooks& self, std::shared_ptr<Round> shared, CodeServer server,
+  auto ask = [](ToolCatalogs& self, std::shared_ptr<Round> shared, CodeServer server,
                 std::size_t place) -> io::Task<void> {
     if (auto book = co_await self.open(std::move(server))) shared->books[place] = *std::move(book);
     if (--shared->open == 0) shared->answered.set();
@@ -78,7 +78,7 @@ io::Task<std::vector<std::shared_ptr<const Handbook>>> Handbooks::open_all(std::
   co_return round->books;
 }
 
-Handbooks::EntryPtr Handbooks::find_entry(const CodeServer& server, const ToolDoc& tool) {
+ToolCatalogs::EntryPtr ToolCatalogs::find_entry(const CodeServer& server, const ToolDoc& tool) {
   const auto shelf = shelves_.find(server.name());
   if (shelf == shelves_.end() || shelf->second.upstream != server.upstream) return nullptr;
   EntryPtr& entry = shelf->second.entries[tool.name];

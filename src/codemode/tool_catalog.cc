@@ -1,4 +1,4 @@
-#include "codemode/handbook.h"
+#include "codemode/tool_catalog.h"
 
 #include <set>
 
@@ -35,7 +35,7 @@ ToolDoc make_doc(const protocol::Tool& tool, std::string alias) {
 }
 
 // A spelling that means two tools means none.
-void note_spelling(Handbook& book, const std::string& spelling, std::size_t tool,
+void note_spelling(ToolCatalog& book, const std::string& spelling, std::size_t tool,
                    std::set<std::string>& ambiguous) {
   const auto [known, is_new] = book.by_spelling.emplace(spelling, tool);
   if (is_new || known->second == tool) return;
@@ -44,7 +44,7 @@ void note_spelling(Handbook& book, const std::string& spelling, std::size_t tool
 
 }  // namespace
 
-const ToolDoc* Handbook::find(std::string_view name) const {
+const ToolDoc* ToolCatalog::find(std::string_view name) const {
   if (const auto exact = by_name.find(name); exact != by_name.end()) return &tools[exact->second];
   for (const ToolDoc& tool : tools)
     if (tool.alias == name) return &tool;
@@ -52,15 +52,15 @@ const ToolDoc* Handbook::find(std::string_view name) const {
   return spelled == by_spelling.end() ? nullptr : &tools[spelled->second];
 }
 
-std::vector<std::string> Handbook::tool_names() const {
+std::vector<std::string> ToolCatalog::tool_names() const {
   std::vector<std::string> names;
   for (const ToolDoc& tool : tools) names.push_back(tool.name);
   return names;
 }
 
-std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, std::string alias,
-                                              const upstream::Offer& offer) {
-  auto book = std::make_shared<Handbook>();
+std::shared_ptr<const ToolCatalog> make_handbook(const upstream::ServerSpec& spec, std::string alias,
+                                                 const upstream::Offer& offer) {
+  auto book = std::make_shared<ToolCatalog>();
   book->server = spec.name;
   book->alias = std::move(alias);
   book->description = !spec.description.empty()
@@ -81,7 +81,7 @@ std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, 
   return book;
 }
 
-OutputDoc output_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned) {
+OutputDoc output_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned) {
   if (!tool.output_schema.empty()) return {tool.output_schema, 0};
   const auto known = learned.find({book.server, tool.name, tool.input_hash});
   return known ? OutputDoc{json::write(known->schema), known->samples} : OutputDoc{};

@@ -1,4 +1,4 @@
-// Handbook: what one server offers, as a plain value for readers: no connection behind it, safe to share
+// ToolCatalog: what one server offers, as a plain value for readers: no connection behind it, safe to share
 // between threads.
 //
 // It is made of an Offer, once per Offer, on the loop; programs ask it what there is (search, describe,
@@ -30,7 +30,7 @@ struct ToolDoc {
   std::string input_hash;     // versions what was learned
 };
 
-struct Handbook {
+struct ToolCatalog {
   std::string server;
   std::string alias;
   std::string description;   // what the configuration says of the server, else what it says of itself
@@ -45,14 +45,14 @@ struct Handbook {
   [[nodiscard]] std::vector<std::string> tool_names() const;
 };
 
-std::shared_ptr<const Handbook> make_handbook(const upstream::ServerSpec& spec, std::string alias,
-                                              const upstream::Offer& offer);
+std::shared_ptr<const ToolCatalog> make_handbook(const upstream::ServerSpec& spec, std::string alias,
+                                                 const upstream::Offer& offer);
 
 /// The output type to show: declared, learned, or unknown.
 struct OutputDoc {
   std::string schema;            // JSON text; empty: unknown
   std::size_t learned_from = 0;  // results seen; 0: declared
 };
-OutputDoc output_of(const Handbook& book, const ToolDoc& tool, const LearnedTypes& learned);
+OutputDoc output_of(const ToolCatalog& book, const ToolDoc& tool, const LearnedTypes& learned);
 
 }  // namespace relay::codemode

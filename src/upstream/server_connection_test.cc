@@ -20,17 +20,17 @@ class LaneTest : public UpstreamFixture {
 };
 
 TEST_F(LaneTest, NothingIsStartedUntilSomebodyNeedsIt) {
-  EXPECT_EQ(upstream().status().phase, Phase::idle);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::idle);
   loop.settle();
   EXPECT_EQ(server.starts, 0);
   EXPECT_TRUE(request());
   EXPECT_EQ(server.starts, 1);
-  EXPECT_EQ(upstream().status().phase, Phase::ready);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::ready);
   EXPECT_EQ(upstream().status().pid, 4711);
 }
 
 TEST_F(LaneTest, ManyWaitForOneStart) {
-  std::vector<std::shared_ptr<std::optional<Result<Answer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
   for (int i = 0; i < 10; ++i) slots.push_back(begin());
   until([&] { return std::ranges::all_of(slots, [](const auto& slot) { return slot->has_value(); }); });
   for (const auto& slot : slots) EXPECT_TRUE((*slot)->has_value());
@@ -55,7 +55,7 @@ TEST_F(LaneTest, AStartThatFailsIsTriedThreeTimesAndThenGivenUp) {
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, AllOf(HasSubstr("files"), HasSubstr("exited with code 1")));
   EXPECT_EQ(server.starts, 3);
-  EXPECT_EQ(upstream().status().phase, Phase::failed);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::failed);
   EXPECT_THAT(upstream().status().reason, HasSubstr("exited with code 1"));
   EXPECT_EQ(upstream().status().failures, 1U);
 
@@ -69,7 +69,7 @@ TEST_F(LaneTest, AServerThatWasGivenUpIsTriedAgainAfterAPause) {
   server.on_start = [] { return Result<void>(); };
   clock.advance(limits::kUpstreamRevive);
   EXPECT_TRUE(request());
-  EXPECT_EQ(upstream().status().phase, Phase::ready);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::ready);
   EXPECT_EQ(upstream().status().reason, "");
 }
 
@@ -77,7 +77,7 @@ TEST_F(LaneTest, StopForgetsThatItFailed) {
   server.on_start = [] { return fail(unavailable("no")); };
   EXPECT_FALSE(request());
   EXPECT_TRUE(loop.run(upstream().stop()));
-  EXPECT_EQ(upstream().status().phase, Phase::idle);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::idle);
   server.on_start = [] { return Result<void>(); };
   EXPECT_TRUE(request());
 }
@@ -88,7 +88,7 @@ TEST_F(LaneTest, WhatASecondTryCannotMendIsTriedOnce) {
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr("no-such-program"));
   EXPECT_EQ(server.starts, 1);
-  EXPECT_EQ(upstream().status().phase, Phase::failed);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::failed);
 }
 
 TEST_F(LaneTest, AFailureOnTheWayIsForgiven) {
@@ -102,7 +102,7 @@ TEST_F(LaneTest, AFailureOnTheWayIsForgiven) {
 
 TEST_F(LaneTest, ACallWhoseServerDiesSaysWhoHowAndWhy) {
   redactor->learn("hunter2-secret");
-  server.on_request = [this](FakePeer& peer, const Outgoing&) -> io::Task<Answer> {
+  server.on_request = [this](FakePeer& peer, const Outgoing&) -> io::Task<PeerAnswer> {
     log->stderr_bytes("Segmentation fault near hunter2-secret\n");
     peer.die();
     co_return co_await peer.never();
@@ -116,8 +116,8 @@ TEST_F(LaneTest, ACallWhoseServerDiesSaysWhoHowAndWhy) {
 }
 
 TEST_F(LaneTest, ACallIsNeverSentTwiceButTheNextOneFindsANewProcess) {
-  server.on_request = [](FakePeer& peer, const Outgoing& outgoing) -> io::Task<Answer> {
-    if (outgoing.params.find("kill") == std::string::npos) co_return Answer(protocol::JsonText());
+  server.on_request = [](FakePeer& peer, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
+    if (outgoing.params.find("kill") == std::string::npos) co_return PeerAnswer(protocol::JsonText());
     peer.die();
     co_return co_await peer.never();
   };
@@ -132,7 +132,7 @@ TEST_F(LaneTest, ACallIsNeverSentTwiceButTheNextOneFindsANewProcess) {
 TEST_F(LaneTest, AServerThatDiesIsRestartedWithoutBeingAsked) {
   EXPECT_TRUE(request());
   server.peer->die();
-  until([&] { return upstream().status().phase == Phase::ready; });
+  until([&] { return upstream().status().phase == ServerPhase::ready; });
   EXPECT_EQ(server.starts, 2);
   EXPECT_EQ(upstream().status().restarts, 1);
 }
@@ -141,10 +141,10 @@ TEST_F(LaneTest, DeathsInARowAreFailuresInARow) {
   EXPECT_TRUE(request());
   for (int death = 1; death <= 2; ++death) {
     server.peer->die();
-    until([&] { return upstream().status().phase == Phase::ready; });
+    until([&] { return upstream().status().phase == ServerPhase::ready; });
   }
   server.peer->die();
-  until([&] { return upstream().status().phase == Phase::failed; });
+  until([&] { return upstream().status().phase == ServerPhase::failed; });
   EXPECT_EQ(server.starts, 3);
   until([&] { return upstream().status().reason.find("exited with code 3") != std::string::npos; });
 }
@@ -154,24 +154,24 @@ TEST_F(LaneTest, ALongLifeForgivesEarlierDeaths) {
   for (int death = 1; death <= 6; ++death) {
     clock.advance(limits::kUpstreamStable);
     server.peer->die();
-    until([&] { return upstream().status().phase == Phase::ready; });
+    until([&] { return upstream().status().phase == ServerPhase::ready; });
     EXPECT_EQ(upstream().status().restarts, 1);
   }
 }
 
 TEST_F(LaneTest, AServerThatAnswersNothingIsAskedAndThenRestarted) {
-  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> {
+  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
     co_return fail(timed_out("no answer within 60000 ms"));
   };
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
   until([&] { return server.starts == 2; });
   EXPECT_THAT(server.requests.back(), HasSubstr("ping"));
-  until([&] { return upstream().status().phase == Phase::ready; });
+  until([&] { return upstream().status().phase == ServerPhase::ready; });
 }
 
 TEST_F(LaneTest, AModernServerIsAskedInItsOwnWay) {
   server.info.revision = protocol::kLatestModern;
-  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<Answer> {
+  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
     co_return fail(timed_out("no answer"));
   };
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
@@ -180,7 +180,7 @@ TEST_F(LaneTest, AModernServerIsAskedInItsOwnWay) {
 }
 
 TEST_F(LaneTest, CallsThatAreOpenWhenASilentServerIsGivenUpSaySo) {
-  server.on_request = [](FakePeer& peer, const Outgoing& outgoing) -> io::Task<Answer> {
+  server.on_request = [](FakePeer& peer, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
     if (outgoing.params.find("hangs") != std::string::npos) co_return co_await peer.never();
     co_return fail(timed_out("no answer"));
   };
@@ -192,8 +192,8 @@ TEST_F(LaneTest, CallsThatAreOpenWhenASilentServerIsGivenUpSaySo) {
 }
 
 TEST_F(LaneTest, SlowToolsAreNoReasonToRestartAServerThatLives) {
-  server.on_request = [](FakePeer&, const Outgoing& outgoing) -> io::Task<Answer> {
-    if (outgoing.method == "ping") co_return Answer(protocol::JsonText());
+  server.on_request = [](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
+    if (outgoing.method == "ping") co_return PeerAnswer(protocol::JsonText());
     co_return fail(timed_out("no answer"));
   };
   for (int i = 0; i < 3 * limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
@@ -203,8 +203,8 @@ TEST_F(LaneTest, SlowToolsAreNoReasonToRestartAServerThatLives) {
 
 TEST_F(LaneTest, AnAnswerInBetweenEndsTheRow) {
   int calls = 0;
-  server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<Answer> {
-    if (++calls % limits::kUpstreamTimeouts == 0) co_return Answer(protocol::JsonText());
+  server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
+    if (++calls % limits::kUpstreamTimeouts == 0) co_return PeerAnswer(protocol::JsonText());
     co_return fail(timed_out("no answer"));
   };
   for (int i = 0; i < 4 * limits::kUpstreamTimeouts; ++i) [[maybe_unused]]
@@ -217,12 +217,12 @@ TEST_F(LaneTest, StopDuringAStartWakesThoseWhoWait) {
   server.on_start = [] { return fail(unavailable("no")); };
   pace.first_delay = 1h;
   const auto waiting = begin();
-  until([&] { return upstream().status().phase == Phase::backing_off; });
+  until([&] { return upstream().status().phase == ServerPhase::backing_off; });
   EXPECT_TRUE(loop.run(upstream().stop()));
   until([&] { return waiting->has_value(); });
   ASSERT_FALSE(**waiting);
   EXPECT_THAT((*waiting)->error().message, HasSubstr("was stopped"));
-  EXPECT_EQ(upstream().status().phase, Phase::idle);
+  EXPECT_EQ(upstream().status().phase, ServerPhase::idle);
 }
 
 TEST_F(LaneTest, StopFailsOpenCallsAndTheNextRequestStartsAgain) {
@@ -244,13 +244,13 @@ class IdleTest : public LaneTest {
   IdleTest() { spec.idle_stop = 1ms; }
   SystemClock real;
   std::shared_ptr<SupervisedUpstream> make() {
-    LaneSetup setup{.spec = spec,
-                    .executor = loop.executor(),
-                    .clock = real,
-                    .connect = server.connect(),
-                    .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, real, ""),
-                    .log = std::make_shared<ServerLog>(real, redactor, nullptr),
-                    .pace = pace};
+    ConnectionSetup setup{.spec = spec,
+                          .executor = loop.executor(),
+                          .clock = real,
+                          .connect = server.connect(),
+                          .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, real, ""),
+                          .log = std::make_shared<ServerLog>(real, redactor, nullptr),
+                          .pace = pace};
     return std::make_shared<SupervisedUpstream>(std::move(setup), &observer);
   }
 };
@@ -258,7 +258,7 @@ class IdleTest : public LaneTest {
 TEST_F(IdleTest, AServerThatNobodyUsesIsStoppedAndComesBack) {
   const auto subject = make();
   EXPECT_TRUE(loop.run(subject->request(call(), nobody)));
-  until([&] { return subject->status().phase == Phase::idle; });
+  until([&] { return subject->status().phase == ServerPhase::idle; });
   until([&] { return server.closes == 1; });
   EXPECT_TRUE(loop.run(subject->request(call(), nobody)));
   EXPECT_EQ(server.starts, 2);
@@ -269,18 +269,18 @@ TEST_F(IdleTest, AnOpenCallOrAWatchKeepsItAlive) {
   const auto subject = make();
   EXPECT_TRUE(loop.run(subject->watch("file:///a")));
   EXPECT_TRUE(loop.run(io::sleep_for(30ms)));
-  EXPECT_EQ(subject->status().phase, Phase::ready);
+  EXPECT_EQ(subject->status().phase, ServerPhase::ready);
   subject->unwatch("file:///a");
-  until([&] { return subject->status().phase == Phase::idle; });
+  until([&] { return subject->status().phase == ServerPhase::idle; });
   EXPECT_TRUE(loop.run(subject->stop()));
 }
 
 TEST_F(IdleTest, AnHttpServerIsLeftAlone) {
-  spec.transport = Transport::http;
+  spec.transport = ServerTransport::http;
   const auto subject = make();
   EXPECT_TRUE(loop.run(subject->request(call(), nobody)));
   EXPECT_TRUE(loop.run(io::sleep_for(30ms)));
-  EXPECT_EQ(subject->status().phase, Phase::ready);
+  EXPECT_EQ(subject->status().phase, ServerPhase::ready);
   EXPECT_TRUE(loop.run(subject->stop()));
 }
 

@@ -1,4 +1,4 @@
-// Connection: an open Peer and what carries it: a child process with its pipes, or nothing but HTTP.
+// PeerConnection: an open Peer and what carries it: a child process with its pipes, or nothing but HTTP.
 //
 // Connect is how a supervisor gets one. The real one (connector.h) starts processes; tests hand in their own.
 #pragma once
@@ -15,22 +15,22 @@
 
 namespace relay::upstream {
 
-class Connection {
+class PeerConnection {
  public:
-  virtual ~Connection() = default;  // a process that still runs is killed, and reaped in the background
+  virtual ~PeerConnection() = default;  // a process that still runs is killed, and reaped in the background
 
   virtual Peer& peer() = 0;
   [[nodiscard]] virtual std::optional<int> pid() const = 0;
   /// How the process ended, for a sentence: "exited with code 3". Waits a moment for it; empty when it runs
   /// or there is none.
-  virtual io::Task<std::string> last_words() = 0;
+  virtual io::Task<std::string> exit_report() = 0;
   /// Ends connection and process group, gently first; returns when they are gone.
   virtual io::Task<void> close() = 0;
 };
 
 /// Fails with a reason for people. Kinds that a second try cannot mend (see is_hopeless) are not tried again.
 /// `observer` lives as long as the connection; `log` takes what the server says on stderr.
-using Connect = std::function<io::Task<std::unique_ptr<Connection>>(
+using Connect = std::function<io::Task<std::unique_ptr<PeerConnection>>(
     const ServerSpec& spec, EraChoice era, PeerObserver& observer, std::shared_ptr<ServerLog> log)>;
 
 /// A missing program, a missing secret, a refused credential: only a change of the configuration helps.

@@ -1,4 +1,4 @@
-#include "mcp/outcome.h"
+#include "mcp/result_members.h"
 
 #include "base/bytes.h"
 #include "protocol/json_writer.h"
@@ -23,8 +23,8 @@ bool fits(const json::Member& member, protocol::Revision revision) {
 
 }  // namespace
 
-Outcome outcome_of_raw(std::string_view result_text, protocol::Revision revision) {
-  Outcome outcome;
+ResultMembers outcome_of_raw(std::string_view result_text, protocol::Revision revision) {
+  ResultMembers outcome;
   std::string kept;
   protocol::ObjectWriter writer(kept);
   for (const json::Member& member : json::split_object(result_text)) {
@@ -36,7 +36,7 @@ Outcome outcome_of_raw(std::string_view result_text, protocol::Revision revision
   return outcome;
 }
 
-std::string write_legacy_result(const Outcome& outcome) {
+std::string write_legacy_result(const ResultMembers& outcome) {
   std::string out;
   out.reserve(outcome.members.size() + outcome.meta_members.size() + 16);
   protocol::ObjectWriter writer(out);
@@ -46,7 +46,7 @@ std::string write_legacy_result(const Outcome& outcome) {
   return out;
 }
 
-std::string write_modern_result(const Outcome& outcome, std::string_view server_info) {
+std::string write_modern_result(const ResultMembers& outcome, std::string_view server_info) {
   std::string out;
   out.reserve(outcome.members.size() + outcome.meta_members.size() + server_info.size() + 128);
   protocol::ObjectWriter writer(out);

@@ -1,5 +1,5 @@
-// Shelf: what all exposed upstream servers offer together, under the names and URIs that clients see. Built
-// anew from the known offers whenever one changes; immutable, so that a call keeps what it found.
+// ExposedCatalog: what all exposed upstream servers offer together, under the names and URIs that clients
+// see. Built anew from the known offers whenever one changes; immutable, so that a call keeps what it found.
 //
 // URIs stay as they are. Where two servers list the same one, the first in the configuration keeps it and the
 // others get their server's name in front: files+test://x.
@@ -20,7 +20,7 @@ namespace relay::gateway {
 
 enum class Prefix : std::uint8_t { always, none };
 
-class Shelf {
+class ExposedCatalog {
  public:
   using ServerPtr = std::shared_ptr<upstream::Upstream>;
 
@@ -31,8 +31,8 @@ class Shelf {
   };
 
   /// Prefix::none is honoured when there is exactly one server.
-  static std::shared_ptr<const Shelf> build(const std::vector<ServerPtr>& servers, Prefix prefix,
-                                            std::shared_ptr<Links> links);
+  static std::shared_ptr<const ExposedCatalog> build(const std::vector<ServerPtr>& servers, Prefix prefix,
+                                                     std::shared_ptr<Links> links);
 
   std::vector<protocol::Tool> tools;
   std::vector<protocol::Resource> resources;

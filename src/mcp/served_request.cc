@@ -1,4 +1,4 @@
-#include "mcp/call.h"
+#include "mcp/served_request.h"
 
 #include "base/bytes.h"
 #include "base/limits.h"
@@ -15,13 +15,13 @@ std::string token_of(const json::object& meta) {
 }
 
 // A handler's Error is for the model to read; the call itself went well.
-Outcome tool_error(const Error& error, protocol::Revision revision) {
-  Outcome outcome;
+ResultMembers tool_error(const Error& error, protocol::Revision revision) {
+  ResultMembers outcome;
   protocol::append_members(outcome.members, protocol::ToolResult::error(describe(error)), revision);
   return outcome;
 }
 
-std::expected<Outcome, protocol::RpcError> judge(Call& call, Result<Outcome> result) {
+std::expected<ResultMembers, protocol::RpcError> judge(ServedRequest& call, Result<ResultMembers> result) {
   if (result) return *std::move(result);
   if (call.refusal()) return std::unexpected(*call.refusal());
   if (call.request().method == "tools/call") return tool_error(result.error(), call.revision());
@@ -34,7 +34,7 @@ std::expected<Outcome, protocol::RpcError> judge(Call& call, Result<Outcome> res
   return std::unexpected(std::move(error));
 }
 
-io::Task<void> run(std::shared_ptr<Call> call, Operation operation) {
+io::Task<void> run(std::shared_ptr<ServedRequest> call, Operation operation) {
   std::exception_ptr thrown;
   try {
     call->complete(judge(*call, co_await operation(*call)));
@@ -54,18 +54,18 @@ io::Task<void> run(std::shared_ptr<Call> call, Operation operation) {
 
 }  // namespace
 
-void start(std::shared_ptr<Call> call, Operation operation) {
-  const io::Executor executor = call->executor();
+void start(std::shared_ptr<ServedRequest> call, Operation operation) {
+  const io::Loop executor = call->executor();
   const io::CancelSource cancel = call->cancellation();
   io::spawn(executor, run(std::move(call), operation), "call", cancel);
 }
 
-Call::Call(Server& server, protocol::Request request, std::shared_ptr<Reply> reply)
+ServedRequest::Call(Server& server, protocol::Request request, std::shared_ptr<Reply> reply)
     : server_(server), request_(std::move(request)) {
   attach(std::move(reply), request_.id, request_.meta());
 }
 
-void Call::attach(std::shared_ptr<Reply> reply, protocol::Id id, const json::object& meta) {
+void ServedRequest::attach(std::shared_ptr<Reply> reply, protocol::Id id, const json::object& meta) {
   reply_ = std::move(reply);
   answer_id_ = std::move(id);
   progress_token_ = token_of(meta);
@@ -73,7 +73,7 @@ void Call::attach(std::shared_ptr<Reply> reply, protocol::Id id, const json::obj
   reply_->set_on_abandon([cancel = cancel_]() mutable { cancel.cancel(); });
 }
 
-void Call::progress(double value, std::optional<double> total, std::string_view message) {
+void ServedRequest::progress(double value, std::optional<double> total, std::string_view message) {
   if (task_ && !message.empty()) server_.tasks().set_status(*task_, task_->status, std::string(message));
   if (progress_token_.empty() || !reply_ || reply_->finished() || !(value > last_progress_)) return;
   last_progress_ = value;
@@ -87,7 +87,7 @@ void Call::progress(double value, std::optional<double> total, std::string_view 
   reply_->send(protocol::write_notification("notifications/progress", params));
 }
 
-void Call::log(protocol::LogLevel level, std::string_view logger, json::value data) {
+void ServedRequest::log(protocol::LogLevel level, std::string_view logger, json::value data) {
   const auto wanted = log_level();
   if (!wanted || level < *wanted || !reply_ || reply_->finished()) return;
   std::string params;
@@ -99,16 +99,16 @@ void Call::log(protocol::LogLevel level, std::string_view logger, json::value da
   reply_->send(protocol::write_notification("notifications/message", params));
 }
 
-Error Call::refuse(protocol::RpcError error) {
+Error ServedRequest::refuse(protocol::RpcError error) {
   refusal_ = std::move(error);
   return invalid(refusal_->message);
 }
 
-void Call::close_stream() {
+void ServedRequest::close_stream() {
   if (reply_) reply_->close_early();
 }
 
-void Call::become_task() {
+void ServedRequest::become_task() {
   // Where the handler decides, what its tool declares is beside the point: in the modern era only a server
   // knows what becomes a task.
   const bool declared = tool && (tool->task_support != protocol::TaskSupport::forbidden ||
@@ -118,7 +118,7 @@ void Call::become_task() {
   static_cast<void>(start_task(std::nullopt));
 }
 
-Result<void> Call::start_task(std::optional<std::chrono::milliseconds> ttl) {
+Result<void> ServedRequest::start_task(std::optional<std::chrono::milliseconds> ttl) {
   RELAY_TRY(task_, server_.tasks().create(caller().principal, protocol::era_of(revision()), cancel_, ttl));
   task_->session_id = caller().session_id;
   if (!reply_) return {};
@@ -127,7 +127,7 @@ Result<void> Call::start_task(std::optional<std::chrono::milliseconds> ttl) {
   return {};
 }
 
-void Call::complete(std::expected<Outcome, protocol::RpcError> outcome) {
+void ServedRequest::complete(std::expected<ResultMembers, protocol::RpcError> outcome) {
   if (task_) return server_.tasks().finish(*task_, std::move(outcome));
   if (!reply_) return;
   if (outcome) {
@@ -137,7 +137,7 @@ void Call::complete(std::expected<Outcome, protocol::RpcError> outcome) {
   }
 }
 
-void Call::end_without_answer() {
+void ServedRequest::end_without_answer() {
   if (task_) return server_.tasks().set_status(*task_, TaskStatus::cancelled, "cancelled");
   if (reply_) reply_->finish({});
 }

@@ -1,4 +1,4 @@
-#include "gateway/shelf.h"
+#include "gateway/exposed_catalog.h"
 
 #include <algorithm>
 
@@ -28,9 +28,9 @@ std::string moved_uri(std::string_view server, std::string_view uri) {
   return fmt::format("{}+{}", scheme, uri);
 }
 
-std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers, Prefix prefix,
-                                          std::shared_ptr<Links> links) {
-  auto shelf = std::make_shared<Shelf>();
+std::shared_ptr<const ExposedCatalog> ExposedCatalog::build(const std::vector<ServerPtr>& servers,
+                                                            Prefix prefix, std::shared_ptr<Links> links) {
+  auto shelf = std::make_shared<ExposedCatalog>();
   const bool prefixed = prefix == Prefix::always || servers.size() != 1;
   for (const ServerPtr& server : servers) {
     const std::shared_ptr<const upstream::Offer> offer = server->known_offer();
@@ -43,8 +43,8 @@ std::shared_ptr<const Shelf> Shelf::build(const std::vector<ServerPtr>& servers,
   return shelf;
 }
 
-void Shelf::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
-                      const std::shared_ptr<Links>& links) {
+void ExposedCatalog::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
+                               const std::shared_ptr<Links>& links) {
   const OnResult note = [links, name = server->spec().name](const protocol::JsonText& result) {
     links->note(name, result);
   };
@@ -61,7 +61,7 @@ void Shelf::add_tools(const ServerPtr& server, const upstream::Offer& offer, boo
   }
 }
 
-void Shelf::add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed) {
+void ExposedCatalog::add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed) {
   const auto names = exposed_names(server->spec().name, *offer.prompts.items, prefixed);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const protocol::Prompt& prompt = (*offer.prompts.items)[i];
@@ -76,7 +76,7 @@ void Shelf::add_prompts(const ServerPtr& server, const upstream::Offer& offer, b
   }
 }
 
-void Shelf::add_resources(const ServerPtr& server, const upstream::Offer& offer) {
+void ExposedCatalog::add_resources(const ServerPtr& server, const upstream::Offer& offer) {
   const std::string& name = server->spec().name;
   for (protocol::Resource resource : *offer.resources.items) {
     const std::string original = resource.uri;
@@ -92,7 +92,7 @@ void Shelf::add_resources(const ServerPtr& server, const upstream::Offer& offer)
   }
 }
 
-void Shelf::add_templates(const ServerPtr& server, const upstream::Offer& offer) {
+void ExposedCatalog::add_templates(const ServerPtr& server, const upstream::Offer& offer) {
   const std::string& name = server->spec().name;
   for (protocol::ResourceTemplate item : *offer.templates.items) {
     const std::string original = item.uri_template;
@@ -106,23 +106,23 @@ void Shelf::add_templates(const ServerPtr& server, const upstream::Offer& offer)
   }
 }
 
-std::shared_ptr<const pipeline::Provider::Entry> Shelf::find_tool(std::string_view name) const {
+std::shared_ptr<const pipeline::Provider::Entry> ExposedCatalog::find_tool(std::string_view name) const {
   const auto found = tool_by_name_.find(name);
   return found == tool_by_name_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<const pipeline::GuardedPrompt> Shelf::find_prompt(std::string_view name) const {
+std::shared_ptr<const pipeline::GuardedPrompt> ExposedCatalog::find_prompt(std::string_view name) const {
   const auto found = prompt_by_name_.find(name);
   return found == prompt_by_name_.end() ? nullptr : found->second.guarded;
 }
 
-std::optional<Shelf::Route> Shelf::find_prompt_route(std::string_view name) const {
+std::optional<ExposedCatalog::Route> ExposedCatalog::find_prompt_route(std::string_view name) const {
   const auto found = prompt_by_name_.find(name);
   if (found == prompt_by_name_.end()) return std::nullopt;
   return found->second.route;
 }
 
-std::optional<Shelf::Route> Shelf::find_resource(std::string_view uri) const {
+std::optional<ExposedCatalog::Route> ExposedCatalog::find_resource(std::string_view uri) const {
   if (const auto found = resource_by_uri_.find(uri); found != resource_by_uri_.end()) return found->second;
   for (const auto& [exposed, route] : template_by_uri_) {
     if (!mcp::find_variables(exposed, uri)) continue;
@@ -133,13 +133,13 @@ std::optional<Shelf::Route> Shelf::find_resource(std::string_view uri) const {
   return std::nullopt;
 }
 
-std::optional<Shelf::Route> Shelf::find_template(std::string_view uri_template) const {
+std::optional<ExposedCatalog::Route> ExposedCatalog::find_template(std::string_view uri_template) const {
   const auto found = template_by_uri_.find(uri_template);
   if (found == template_by_uri_.end()) return std::nullopt;
   return found->second;
 }
 
-std::string Shelf::exposed_uri(std::string_view server, std::string_view uri) const {
+std::string ExposedCatalog::exposed_uri(std::string_view server, std::string_view uri) const {
   const auto found = moved_.find(std::pair<std::string, std::string>(server, uri));
   return found == moved_.end() ? std::string(uri) : found->second;
 }

@@ -1,4 +1,4 @@
-#include "gateway/shelf.h"
+#include "gateway/exposed_catalog.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 struct ShelfTest : testing::Test {
   FakeFleet fleet;
   std::shared_ptr<Links> links = std::make_shared<Links>();
-  std::shared_ptr<const Shelf> build(Prefix prefix = Prefix::always) {
-    return Shelf::build(fleet.all(), prefix, links);
+  std::shared_ptr<const ExposedCatalog> build(Prefix prefix = Prefix::always) {
+    return ExposedCatalog::build(fleet.all(), prefix, links);
   }
 };
 

@@ -1,4 +1,4 @@
-// Admission: how many calls a server gets at once and per minute. First come, first served, in a bounded
+// CallSlots: how many calls a server gets at once and per minute. First come, first served, in a bounded
 // line.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace relay::upstream {
 
-class Admission : public std::enable_shared_from_this<Admission> {
+class CallSlots : public std::enable_shared_from_this<CallSlots> {
  public:
   struct Bounds {
     std::string server;  // for the errors
@@ -26,7 +26,7 @@ class Admission : public std::enable_shared_from_this<Admission> {
   /// The right to have one call open. Gives its place to the next one when it goes.
   class Place {
    public:
-    explicit Place(std::shared_ptr<Admission> admission) : admission_(std::move(admission)) {}
+    explicit Place(std::shared_ptr<CallSlots> admission) : admission_(std::move(admission)) {}
     Place(Place&&) noexcept = default;
     Place& operator=(Place&&) = delete;
     ~Place() {
@@ -34,29 +34,29 @@ class Admission : public std::enable_shared_from_this<Admission> {
     }
 
    private:
-    std::shared_ptr<Admission> admission_;
+    std::shared_ptr<CallSlots> admission_;
   };
 
-  Admission(io::Executor executor, const Clock& clock, Bounds bounds);
+  CallSlots(io::Loop executor, const Clock& clock, Bounds bounds);
 
   /// Fails as busy when the line or the minute is full, and says when to try again; as timeout after
-  /// `patience`.
-  io::Task<Place> enter(std::chrono::milliseconds patience);
+  /// `deadlines`.
+  io::Task<Place> enter(std::chrono::milliseconds deadlines);
   [[nodiscard]] std::size_t open() const { return open_; }
   [[nodiscard]] std::size_t waiting() const { return line_.size(); }
 
  private:
   struct Waiter {
-    explicit Waiter(const io::Executor& executor) : turn(executor) {}
+    explicit Waiter(const io::Loop& executor) : turn(executor) {}
     io::Event turn;
   };
 
   Result<void> spend_token();
-  io::Task<void> wait_in_line(std::chrono::milliseconds patience);
+  io::Task<void> wait_in_line(std::chrono::milliseconds deadlines);
   void leave();
   void give_up(const std::shared_ptr<Waiter>& waiter);
 
-  io::Executor executor_;
+  io::Loop executor_;
   const Clock& clock_;
   Bounds bounds_;
   std::size_t open_ = 0;

@@ -12,16 +12,16 @@
 
 namespace relay::zygote {
 
-class KillOrder {
+class OomPriority {
  public:
   /// Before confine_zygote takes /proc away.
-  static Result<KillOrder> open();
+  static Result<OomPriority> open();
   /// What is forked now is the first to go.
   void children_first() const;
   void as_before() const;
 
  private:
-  KillOrder(Fd entry, std::string before) : entry_(std::move(entry)), before_(std::move(before)) {}
+  OomPriority(Fd entry, std::string before) : entry_(std::move(entry)), before_(std::move(before)) {}
   void write(std::string_view score) const;
 
   Fd entry_;

@@ -1,4 +1,4 @@
-// Outcome: what a method gave, before an era dresses it as a result.
+// ResultMembers: what a method gave, before an era dresses it as a result.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace relay::mcp {
 
-struct Outcome {
+struct ResultMembers {
   std::string members;                       // of the result object, without its braces and without _meta
   std::string meta_members;                  // of _meta, without its braces
   std::optional<protocol::Caching> caching;  // for the methods whose results a modern client may keep
@@ -20,10 +20,10 @@ std::string_view members_of(std::string_view object_text);
 
 /// A whole result from elsewhere, taken apart: `resultType` and the caching fields are ours to say.
 /// Structured content that a legacy client cannot take (anything but an object) is left out.
-Outcome outcome_of_raw(std::string_view result_text, protocol::Revision revision);
+ResultMembers outcome_of_raw(std::string_view result_text, protocol::Revision revision);
 
-std::string write_legacy_result(const Outcome& outcome);
+std::string write_legacy_result(const ResultMembers& outcome);
 /// `server_info` is the JSON text of our own introduction.
-std::string write_modern_result(const Outcome& outcome, std::string_view server_info);
+std::string write_modern_result(const ResultMembers& outcome, std::string_view server_info);
 
 }  // namespace relay::mcp

@@ -1,4 +1,4 @@
-// Headcount: how many processes of ours are not gone yet, also those that nobody holds any more. Whoever
+// ProcessCount: how many processes of ours are not gone yet, also those that nobody holds any more. Whoever
 // shuts down waits for zero.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace relay::upstream {
 
-class Headcount : public std::enable_shared_from_this<Headcount> {
+class ProcessCount : public std::enable_shared_from_this<ProcessCount> {
  public:
-  explicit Headcount(io::Executor executor) : none_left_(std::move(executor)) { none_left_.set(); }
+  explicit ProcessCount(io::Loop executor) : none_left_(std::move(executor)) { none_left_.set(); }
 
   /// One process, from its start until it was reaped.
   class Head {
    public:
-    explicit Head(std::shared_ptr<Headcount> count) : count_(std::move(count)) {
+    explicit Head(std::shared_ptr<ProcessCount> count) : count_(std::move(count)) {
       ++count_->heads_;
       count_->none_left_.clear();
     }
@@ -28,7 +28,7 @@ class Headcount : public std::enable_shared_from_this<Headcount> {
     }
 
    private:
-    std::shared_ptr<Headcount> count_;
+    std::shared_ptr<ProcessCount> count_;
   };
 
   Head enter() { return Head(shared_from_this()); }

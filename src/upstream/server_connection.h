@@ -1,10 +1,11 @@
-// Lane: one connection of an upstream server, looked after: started when somebody needs it, restarted with
-// back-off when it dies, asked whether it lives when it stops answering, stopped when nobody uses it.
+// ServerConnection: one connection of an upstream server, looked after: started when somebody needs it,
+// restarted with back-off when it dies, asked whether it lives when it stops answering, stopped when nobody
+// uses it.
 //
 // A server that clients share has one lane; one with sharing "session" has a lane for each session. Whoever
-// needs the connection while it starts waits for the same start. The connection belongs to a Line; a call
-// holds its line, so that a lane that moved on to a new process never pulls the old one away from under a
-// call that still unwinds. Loop thread only.
+// needs the connection while it starts waits for the same start. The connection belongs to a
+// ConnectionInstance; a call holds its line, so that a lane that moved on to a new process never pulls the
+// old one away from under a call that still unwinds. Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -16,8 +17,8 @@
 #include "base/clock.h"
 #include "io/event.h"
 #include "io/spawn.h"
-#include "upstream/connection.h"
 #include "upstream/era_verdicts.h"
+#include "upstream/peer_connection.h"
 #include "upstream/upstream.h"
 
 namespace relay::upstream {
@@ -33,9 +34,9 @@ struct Pace {
 };
 
 /// What the lanes of one server share.
-struct LaneSetup {
+struct ConnectionSetup {
   ServerSpec spec;
-  io::Executor executor;
+  io::Loop executor;
   const Clock& clock;
   Connect connect;
   std::shared_ptr<EraVerdicts> eras;
@@ -43,45 +44,45 @@ struct LaneSetup {
   Pace pace;
 };
 
-class Lane;
+class ServerConnection;
 
 /// What a lane tells the upstream it belongs to, and what it asks of it.
-class LaneOwner {
+class ConnectionOwner {
  public:
-  virtual ~LaneOwner() = default;
-  virtual void phase_changed(Lane& lane, Phase before) = 0;
+  virtual ~ConnectionOwner() = default;
+  virtual void phase_changed(ServerConnection& lane, ServerPhase before) = 0;
   virtual void list_changed(ListKind list) = 0;
   virtual void resource_updated(std::string_view uri) = 0;
   virtual void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
   /// Called with a new connection before anybody else uses it: restores watches and the log level.
-  virtual io::Task<void> furnish(Lane& lane, Peer& peer) = 0;
+  virtual io::Task<void> restore_state(ServerConnection& lane, Peer& peer) = 0;
   /// A reason to keep an unused connection.
-  [[nodiscard]] virtual bool is_wanted(const Lane& lane) const = 0;
+  [[nodiscard]] virtual bool is_wanted(const ServerConnection& lane) const = 0;
 };
 
-class Line;
+class ConnectionInstance;
 
-class Lane : public std::enable_shared_from_this<Lane> {
+class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
  public:
-  Lane(std::shared_ptr<const LaneSetup> setup, std::weak_ptr<LaneOwner> owner)
+  ServerConnection(std::shared_ptr<const ConnectionSetup> setup, std::weak_ptr<ConnectionOwner> owner)
       : setup_(std::move(setup)), owner_(std::move(owner)) {}
 
   /// An open connection, started if need be. Fails at once while the server is given up.
-  io::Task<std::shared_ptr<Line>> open();
+  io::Task<std::shared_ptr<ConnectionInstance>> open();
   /// Sends it and counts what comes back. A connection that dies meanwhile gives an error with the server's
   /// last words.
-  io::Task<Answer> request(Outgoing outgoing, Exchange& exchange);
+  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange);
   /// Why a request on that line really failed. Waits for the server's last words when the line is closed.
-  io::Task<Error> explain(std::shared_ptr<Line> line, Error error);
+  io::Task<Error> explain(std::shared_ptr<ConnectionInstance> line, Error error);
   /// Nothing when the lane is not ready.
-  [[nodiscard]] std::shared_ptr<Line> find_open() const;
+  [[nodiscard]] std::shared_ptr<ConnectionInstance> find_open() const;
   /// Ends connection and process; forgets failures. The next use starts again.
   io::Task<void> stop();
 
   /// An open call: it keeps the lane from being stopped as idle.
   class Use {
    public:
-    explicit Use(Lane& lane) : lane_(lane.shared_from_this()) { ++lane.open_calls_; }
+    explicit Use(ServerConnection& lane) : lane_(lane.shared_from_this()) { ++lane.open_calls_; }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     ~Use() {
@@ -90,10 +91,10 @@ class Lane : public std::enable_shared_from_this<Lane> {
     }
 
    private:
-    std::shared_ptr<Lane> lane_;
+    std::shared_ptr<ServerConnection> lane_;
   };
 
-  [[nodiscard]] Phase phase() const { return phase_; }
+  [[nodiscard]] ServerPhase phase() const { return phase_; }
   [[nodiscard]] WallTime since() const { return since_; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
   [[nodiscard]] int failures() const { return failures_; }
@@ -102,9 +103,9 @@ class Lane : public std::enable_shared_from_this<Lane> {
   [[nodiscard]] const ServerSpec& spec() const { return setup_->spec; }
 
  private:
-  friend class Line;
+  friend class ConnectionInstance;
   struct Start {
-    explicit Start(const io::Executor& executor) : settled(executor) {}
+    explicit Start(const io::Loop& executor) : settled(executor) {}
     io::Event settled;
     io::CancelSource cancel;
   };
@@ -112,33 +113,33 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void begin_start();
   io::Task<void> start_until_settled(std::shared_ptr<Start> start);
   io::Task<void> try_until_settled();
-  io::Task<std::shared_ptr<Line>> connect();
-  void become_ready(std::shared_ptr<Line> line);
+  io::Task<std::shared_ptr<ConnectionInstance>> connect();
+  void become_ready(std::shared_ptr<ConnectionInstance> line);
   /// False when that was the last try.
   bool note_failure(const Error& error);
-  void set_phase(Phase phase, std::string reason = {});
+  void set_phase(ServerPhase phase, std::string reason = {});
   [[nodiscard]] bool may_try_again() const;
   [[nodiscard]] std::chrono::milliseconds delay() const;
   [[nodiscard]] Error given_up() const;
 
-  void line_closed(const std::shared_ptr<Line>& line, const Error& why);
-  io::Task<void> bury(std::shared_ptr<Line> line, Error why);
-  io::Task<std::string> autopsy(std::shared_ptr<Line> line, std::string why);
-  void note_answer(const std::shared_ptr<Line>& line, const Result<Answer>& answer);
-  io::Task<void> check_pulse(std::shared_ptr<Line> line);
-  io::Task<void> stop_when_idle(std::shared_ptr<Line> line);
+  void instance_closed(const std::shared_ptr<ConnectionInstance>& line, const Error& why);
+  io::Task<void> finish_closed(std::shared_ptr<ConnectionInstance> line, Error why);
+  io::Task<std::string> describe_exit(std::shared_ptr<ConnectionInstance> line, std::string why);
+  void note_answer(const std::shared_ptr<ConnectionInstance>& line, const Result<PeerAnswer>& answer);
+  io::Task<void> check_alive(std::shared_ptr<ConnectionInstance> line);
+  io::Task<void> stop_when_idle(std::shared_ptr<ConnectionInstance> line);
   [[nodiscard]] bool stops_when_idle() const;
 
-  std::shared_ptr<const LaneSetup> setup_;
-  std::weak_ptr<LaneOwner> owner_;
-  Phase phase_ = Phase::idle;
+  std::shared_ptr<const ConnectionSetup> setup_;
+  std::weak_ptr<ConnectionOwner> owner_;
+  ServerPhase phase_ = ServerPhase::idle;
   WallTime since_{};
   std::string reason_;
   int failures_ = 0;  // starts and lives that failed since it was last ready for a while
   MonoTime failed_at_{};
   std::shared_ptr<Start> start_;
-  std::shared_ptr<Line> line_;
-  std::shared_ptr<Line>
+  std::shared_ptr<ConnectionInstance> line_;
+  std::shared_ptr<ConnectionInstance>
       previous_;  // closed, perhaps not gone: the next start waits for it, because of ports and lock files
   MonoTime ready_at_{};
   MonoTime last_used_{};
@@ -147,10 +148,11 @@ class Lane : public std::enable_shared_from_this<Lane> {
 };
 
 /// One connection of a lane, from its start to its burial.
-class Line final : public PeerObserver, public std::enable_shared_from_this<Line> {
+class ConnectionInstance final : public PeerObserver,
+                                 public std::enable_shared_from_this<ConnectionInstance> {
  public:
-  explicit Line(const std::shared_ptr<Lane>& lane)
-      : buried_(lane->setup_->executor),
+  explicit ConnectionInstance(const std::shared_ptr<ServerConnection>& lane)
+      : finished_(lane->setup_->executor),
         gone_(lane->setup_->executor),
         lane_(lane),
         log_(lane->setup_->log) {}
@@ -166,19 +168,19 @@ class Line final : public PeerObserver, public std::enable_shared_from_this<Line
   void closed(const Error& why) override;
 
  private:
-  friend class Lane;
-  void stop_chores();
+  friend class ServerConnection;
+  void stop_timers();
 
-  io::Event buried_;      // obituary_ is written
-  io::Event gone_;        // the last of its processes has ended
-  std::string obituary_;  // "it exited with code 3; its last line on stderr: ..."
+  io::Event finished_;       // exit_report_ is written
+  io::Event gone_;           // the last of its processes has ended
+  std::string exit_report_;  // "it exited with code 3; its last line on stderr: ..."
   bool is_closed_ = false;
   bool is_being_checked_ = false;
   io::CancelSource idle_watch_;
-  io::CancelSource pulse_;
-  std::weak_ptr<Lane> lane_;
+  io::CancelSource alive_check_;
+  std::weak_ptr<ServerConnection> lane_;
   std::shared_ptr<ServerLog> log_;
-  std::unique_ptr<Connection> connection_;  // last: it goes first, and may still talk to the observer
+  std::unique_ptr<PeerConnection> connection_;  // last: it goes first, and may still talk to the observer
 };
 
 }  // namespace relay::upstream

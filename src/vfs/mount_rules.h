@@ -1,9 +1,9 @@
-// Rules: which paths of a mount are visible at all. Deny beats allow.
+// MountRules: which paths of a mount are visible at all. Deny beats allow.
 //
 // A pattern without a slash ("*.pem", ".env") means a name at any depth; one with a slash ("src/**",
 // "/build") starts at the mount's root. A pattern that matches a directory covers everything beneath it. No
-// allow pattern at all means that everything is allowed which is not denied. Rules look at the whole path,
-// part by part, and are asked again with the real path after symbolic links were resolved.
+// allow pattern at all means that everything is allowed which is not denied. MountRules look at the whole
+// path, part by part, and are asked again with the real path after symbolic links were resolved.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@
 
 namespace relay::vfs {
 
-class Rules {
+class MountRules {
  public:
-  static Result<Rules> parse(const std::vector<std::string>& allow, const std::vector<std::string>& deny);
+  static Result<MountRules> parse(const std::vector<std::string>& allow,
+                                  const std::vector<std::string>& deny);
 
   /// May this path be used? path is relative to the mount, "" is its root.
   [[nodiscard]] bool allows(std::string_view path) const;

@@ -1,4 +1,4 @@
-// Exchange: our side of one request to an upstream server while it is open. Whoever makes the request
+// RequestScope: our side of one request to an upstream server while it is open. Whoever makes the request
 // implements it: the gateway with the client's call behind it, a run with its guest, a command with a
 // terminal.
 #pragma once
@@ -23,12 +23,12 @@ struct Question {
   protocol::JsonText params;
 };
 
-class Exchange {
+class RequestScope {
  public:
-  Exchange() = default;
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  virtual ~Exchange() = default;
+  RequestScope() = default;
+  RequestScope(const RequestScope&) = delete;
+  RequestScope& operator=(const RequestScope&) = delete;
+  virtual ~RequestScope() = default;
 
   /// Who asks: exchanges of one session may share a connection's questions, those of different ones never.
   [[nodiscard]] virtual std::string_view session() const = 0;
@@ -53,7 +53,7 @@ class Exchange {
 };
 
 /// Nobody to ask, nobody who listens: for lists and probes.
-class SilentExchange final : public Exchange {
+class SilentScope final : public RequestScope {
  public:
   [[nodiscard]] std::string_view session() const override { return {}; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return none_; }
