@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "vfs/search.h"
+#include "search/search.h"
 #include "vfs/workspace.h"
 
 namespace {

@@ -1,6 +1,7 @@
-// relay: one server between AI agents and everything they may touch. See app/ for everything.
-#include "app/command.h"
+// relay: one server between AI agents and everything they may touch. cli/ reads the command line, app/ builds
+// the server.
+#include "cli/command.h"
 
 int main(int argc, char** argv) {
-  return relay::app::run_command(argc, argv);
+  return relay::cli::run_command(argc, argv);
 }

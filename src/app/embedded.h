@@ -5,8 +5,6 @@
 
 namespace relay::app::embedded {
 
-std::string_view config_schema();
-std::string_view config_template();
 std::string_view home_page();
 
 }  // namespace relay::app::embedded

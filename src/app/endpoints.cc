@@ -38,14 +38,14 @@ void Endpoints::set_facts(web::HomeFacts facts) {
   card_.emplace(server_.backend().identity(), facts.base_url + "/mcp");
 }
 
-io::Task<void> Endpoints::home(Exchange& exchange) {
+io::Task<void> Endpoints::home(HttpExchange& exchange) {
   net::HttpResponse response =
       ui_ ? net::HttpResponse{200, page_headers(), home_} : net::json_response(200, home_);
   co_return co_await exchange.respond(std::move(response));
 }
 
 // Reading is disk work: it happens on the pool, with copies of everything that the request owns.
-io::Task<void> Endpoints::capsule_file(Exchange& exchange, const Routed& routed) {
+io::Task<void> Endpoints::capsule_file(HttpExchange& exchange, const Routed& routed) {
   const auto header = [&](std::string_view name) {
     return std::string(exchange.request().headers.find(name).value_or(""));
   };
@@ -64,39 +64,40 @@ io::Task<void> Endpoints::capsule_file(Exchange& exchange, const Routed& routed)
 void Endpoints::add_to(net::Router& router) {
   world_.code_mode().endpoint().add_to(router);
   for (const char* method : {"POST", "GET", "DELETE"})
-    router.add(method, "/mcp", [this](Exchange& exchange, const Routed& routed) {
+    router.add(method, "/mcp", [this](HttpExchange& exchange, const Routed& routed) {
       return http_.serve(exchange, routed.principal);
     });
-  router.add("GET", "/sse", [this](Exchange& exchange, const Routed& routed) {
+  router.add("GET", "/sse", [this](HttpExchange& exchange, const Routed& routed) {
     return sse_.serve_stream(exchange, routed.principal);
   });
-  router.add("POST", "/messages", [this](Exchange& exchange, const Routed& routed) {
+  router.add("POST", "/messages", [this](HttpExchange& exchange, const Routed& routed) {
     return sse_.serve_message(exchange, routed.principal);
   });
   router.add(
-      "GET", "/", [this](Exchange& exchange, const Routed&) { return home(exchange); }, net::Access::open);
+      "GET", "/", [this](HttpExchange& exchange, const Routed&) { return home(exchange); },
+      net::Access::open);
   router.add(
       "GET", "/healthz",
-      [this](Exchange& exchange, const Routed&) {
+      [this](HttpExchange& exchange, const Routed&) {
         return exchange.respond(card_ ? net::json_response(200, R"({"status":"ok"})") : not_ready());
       },
       net::Access::open);
-  router.add("GET", "/metrics", [this](Exchange& exchange, const Routed&) {
+  router.add("GET", "/metrics", [this](HttpExchange& exchange, const Routed&) {
     net::HttpResponse page{
         200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, world_.metrics().render()};
     return exchange.respond(std::move(page));
   });
   router.add("GET", "/capsules/:hash/:file",
-             [this](Exchange& exchange, const Routed& routed) { return capsule_file(exchange, routed); });
+             [this](HttpExchange& exchange, const Routed& routed) { return capsule_file(exchange, routed); });
   router.add(
       "GET", "/mcp/server-card",
-      [this](Exchange& exchange, const Routed&) {
+      [this](HttpExchange& exchange, const Routed&) {
         return exchange.respond(card_ ? card_->card(exchange.request()) : not_ready());
       },
       net::Access::open);
   router.add(
       "GET", "/.well-known/ai-catalog.json",
-      [this](Exchange& exchange, const Routed&) {
+      [this](HttpExchange& exchange, const Routed&) {
         return exchange.respond(card_ ? card_->catalogue(exchange.request()) : not_ready());
       },
       net::Access::open);

@@ -9,7 +9,7 @@ constexpr auto kInterval = std::chrono::hours(1);
 
 }  // namespace
 
-io::Task<void> keep_house(io::ThreadPool& pool, capsule::CapsuleStore& store, capsule::Packages* packages,
+io::Task<void> keep_house(io::ThreadPool& pool, capsule::CapsuleStore& store, packages::Packages* packages,
                           Log& log) {
   for (;;) {
     auto prune = [&store, packages]() -> Result<capsule::PruneReport> {

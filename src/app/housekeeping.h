@@ -3,14 +3,14 @@
 #pragma once
 
 #include "base/log.h"
-#include "capsule/packages.h"
 #include "capsule/store.h"
 #include "io/thread_pool.h"
+#include "packages/packages.h"
 
 namespace relay::app {
 
 /// Never completes; ends with the loop.
-io::Task<void> keep_house(io::ThreadPool& pool, capsule::CapsuleStore& store, capsule::Packages* packages,
+io::Task<void> keep_house(io::ThreadPool& pool, capsule::CapsuleStore& store, packages::Packages* packages,
                           Log& log);
 
 }  // namespace relay::app

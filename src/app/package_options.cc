@@ -8,21 +8,21 @@
 
 #include <fmt/format.h>
 
-#include "app/environment.h"
+#include "config/environment.h"
 
 namespace relay::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-capsule::PyodideLock read_lock(const fs::path& path) {
+packages::PyodideLock read_lock(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return capsule::parse_pyodide_lock(text).value_or(capsule::PyodideLock{});
+  return packages::parse_pyodide_lock(text).value_or(packages::PyodideLock{});
 }
 
 // A lockfile is given as its own text, or as a path beside the configuration.
-Result<void> load_lockfile(const Config& config, json::object& npm) {
+Result<void> load_lockfile(const config::Config& config, json::object& npm) {
   const std::string given(json::find_string(npm, "lockfile").value_or(""));
   if (given.empty() || given.find('{') != std::string::npos) return {};
   const fs::path path = config.root / given;
@@ -35,24 +35,10 @@ Result<void> load_lockfile(const Config& config, json::object& npm) {
 }
 
 // A mirror is a directory beside the configuration, or an address.
-std::string mirror_of(const Config& config) {
+std::string mirror_of(const config::Config& config) {
   std::string mirror(json::find_string(config.pip, "pyodideMirror").value_or(""));
   if (mirror.empty() || mirror.find("://") != std::string::npos) return mirror;
   return (config.root / mirror).lexically_normal().string();
-}
-
-json::array list_of(const std::vector<std::string>& items) {
-  return json::array(items.begin(), items.end());
-}
-
-// "lodash@^4", "@scope/name@1", "lodash".
-json::object npm_block(const std::vector<std::string>& packages) {
-  json::object dependencies;
-  for (const std::string& package : packages) {
-    const std::size_t at = package.find('@', 1);
-    dependencies[package.substr(0, at)] = at == std::string::npos ? "*" : package.substr(at + 1);
-  }
-  return {{"dependencies", std::move(dependencies)}};
 }
 
 }  // namespace
@@ -62,17 +48,18 @@ fs::path program_directory() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-Result<capsule::PackageOptions> package_options(const Config& config) {
+Result<packages::PackageOptions> package_options(const config::Config& config) {
   const fs::path beside = program_directory().parent_path();
-  capsule::PackageOptions options;
+  packages::PackageOptions options;
   options.configured_npm = config.npm;
   options.configured_pip = config.pip;
   options.npm.cache = options.py.cache = config.state / "deps";
-  options.npm.environment = options.py.environment = capsule::tool_environment(process_environment());
+  options.npm.environment = options.py.environment =
+      packages::tool_environment(config::process_environment());
   options.npm.esbuild =
-      capsule::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
+      packages::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
   if (json::find_bool(config.npm, "sourcemaps").value_or(false))
-    options.npm.sourcemaps = capsule::Sourcemaps::on;
+    options.npm.sourcemaps = packages::Sourcemaps::on;
   options.npm.compiler = beside / "runtime" / "compile-bundle.mjs";
   options.npm.engine = beside / "runtime" / "quickjs.wasm";
   options.py.mirror = mirror_of(config);
@@ -81,11 +68,6 @@ Result<capsule::PackageOptions> package_options(const Config& config) {
   RELAY_CHECK(load_lockfile(config, options.configured_npm));
   options.configured_pip.erase("pyodideMirror");
   return options;
-}
-
-json::object package_block(const CommandOptions& options, capsule::Language language) {
-  if (language == capsule::Language::js) return npm_block(options.npm_packages);
-  return {{"requirements", list_of(options.pip_requirements)}, {"wheelUrls", list_of(options.wheel_urls)}};
 }
 
 }  // namespace relay::app

@@ -4,9 +4,8 @@
 
 #include <filesystem>
 
-#include "app/config.h"
-#include "app/options.h"
-#include "capsule/packages.h"
+#include "config/config.h"
+#include "packages/packages.h"
 
 namespace relay::app {
 
@@ -15,9 +14,6 @@ std::filesystem::path program_directory();
 
 /// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed
 /// on to them. Fails when the configured lockfile cannot be read.
-Result<capsule::PackageOptions> package_options(const Config& config);
-
-/// What --npm, --pip and --wheel ask for, as run_js and run_py take it in "npm" and "pip".
-json::object package_block(const CommandOptions& options, capsule::Language language);
+Result<packages::PackageOptions> package_options(const config::Config& config);
 
 }  // namespace relay::app

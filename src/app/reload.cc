@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/config_upstreams.h"
+#include "config/config_upstreams.h"
 
 namespace relay::app {
 namespace {
 
 using upstream::ServerSpec;
 
-const ServerSpec* find_spec(const Config& config, std::string_view name) {
+const ServerSpec* find_spec(const config::Config& config, std::string_view name) {
   const auto found = std::ranges::find(config.mcps, name, &ServerSpec::name);
   return found == config.mcps.end() ? nullptr : &*found;
 }
@@ -34,7 +34,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-ConfigChange compare(const Config& before, const Config& after) {
+ConfigChange compare(const config::Config& before, const config::Config& after) {
   ConfigChange change;
   for (const ServerSpec& spec : after.mcps) {
     const ServerSpec* old = find_spec(before, spec.name);
@@ -49,7 +49,7 @@ ConfigChange compare(const Config& before, const Config& after) {
   return change;
 }
 
-Reloading::Reloading(ConfigSources sources, World& world, io::Loop executor, Log& log)
+Reloading::Reloading(config::ConfigSources sources, World& world, io::Loop executor, Log& log)
     : sources_(std::move(sources)),
       world_(world),
       log_(log),
@@ -62,16 +62,16 @@ Reloading::Reloading(ConfigSources sources, World& world, io::Loop executor, Log
 }
 
 void Reloading::reload(WatchCause cause) {
-  LoadedConfig loaded = load_config(sources_);
+  config::LoadedConfig loaded = config::load_config(sources_);
   if (!loaded.problems.empty()) return refuse(loaded.problems);
   const ConfigChange change = compare(current_, loaded.config);
-  if (change.touches_servers()) world_.fleet().apply(specs_of(loaded.config));
+  if (change.touches_servers()) world_.fleet().apply(config::specs_of(loaded.config));
   if (!change.empty() || cause == WatchCause::signal) tell(change);
   current_ = std::move(loaded.config);
 }
 
-void Reloading::refuse(const std::vector<ConfigProblem>& problems) {
-  for (const ConfigProblem& problem : problems)
+void Reloading::refuse(const std::vector<config::ConfigProblem>& problems) {
+  for (const config::ConfigProblem& problem : problems)
     log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
   log_.error("the configuration stays as it was", {{"problems", problems.size()}});
 }

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/config_watch.h"
 #include "app/world.h"
 #include "base/log.h"
+#include "config/config.h"
 
 namespace relay::app {
 
@@ -23,23 +23,23 @@ struct ConfigChange {
   }
   [[nodiscard]] bool empty() const { return !touches_servers() && for_restart.empty(); }
 };
-ConfigChange compare(const Config& before, const Config& after);
+ConfigChange compare(const config::Config& before, const config::Config& after);
 
 /// Watches the file that the world was made from, and SIGHUP, for as long as it lives. The world and the log
 /// outlive it.
 class Reloading {
  public:
-  Reloading(ConfigSources sources, World& world, io::Loop executor, Log& log);
+  Reloading(config::ConfigSources sources, World& world, io::Loop executor, Log& log);
 
  private:
   void reload(WatchCause cause);
-  void refuse(const std::vector<ConfigProblem>& problems);
+  void refuse(const std::vector<config::ConfigProblem>& problems);
   void tell(const ConfigChange& change);
 
-  ConfigSources sources_;
+  config::ConfigSources sources_;
   World& world_;
   Log& log_;
-  Config current_;
+  config::Config current_;
   ConfigWatch watch_;
 };
 

@@ -9,19 +9,19 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Config config_of(const std::string& text) {
-  ConfigSources sources;
+config::Config config_of(const std::string& text) {
+  config::ConfigSources sources;
   sources.file = "/tmp/relay.config.json";
   sources.text = text;
-  LoadedConfig loaded = load_config(sources);
+  config::LoadedConfig loaded = config::load_config(sources);
   EXPECT_THAT(loaded.problems, IsEmpty());
   return loaded.config;
 }
 
 TEST(ConfigChange, ServersComeGoAndChange) {
-  const Config before = config_of(
+  const config::Config before = config_of(
       R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "command": "x"}, {"name": "c", "command": "x"}]})");
-  const Config after = config_of(
+  const config::Config after = config_of(
       R"({"mcps": [{"name": "d", "command": "x"}, {"name": "c", "command": "x", "args": ["1"]}, {"name": "a", "command": "x"}]})");
   const ConfigChange change = compare(before, after);
   EXPECT_THAT(change.added, ElementsAre("d"));

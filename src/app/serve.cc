@@ -34,7 +34,7 @@ bool is_wildcard(const std::string& address) {
   return address == "0.0.0.0" || address == "::";
 }
 
-std::string base_url(const Config& config, std::uint16_t port) {
+std::string base_url(const config::Config& config, std::uint16_t port) {
   const std::string& bind = config.server.bind;
   const std::string host = is_wildcard(bind)                     ? "127.0.0.1"
                            : bind.find(':') != std::string::npos ? "[" + bind + "]"
@@ -43,7 +43,7 @@ std::string base_url(const Config& config, std::uint16_t port) {
 }
 
 // The token is for the person at the terminal, not for the log.
-Result<std::shared_ptr<net::Authenticator>> make_authenticator(const Config& config, World& world) {
+Result<std::shared_ptr<net::Authenticator>> make_authenticator(const config::Config& config, World& world) {
   if (config.auth_mode != "token") return std::shared_ptr<net::Authenticator>();
   RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), world.random()));
   if (token.is_new()) {
@@ -53,7 +53,7 @@ Result<std::shared_ptr<net::Authenticator>> make_authenticator(const Config& con
   return std::make_shared<auth::TokenAuthenticator>(std::move(token));
 }
 
-net::HttpServerOptions server_options(const Config& config) {
+net::HttpServerOptions server_options(const config::Config& config) {
   net::HttpServerOptions options;
   options.address = config.server.bind;
   options.port = config.server.port;
@@ -114,7 +114,7 @@ void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::Ht
 
 }  // namespace
 
-Result<void> check_exposure(const Config& config) {
+Result<void> check_exposure(const config::Config& config) {
   if (config.auth_mode != "none" || is_loopback(config.server.bind)) return {};
   return fail(denied(fmt::format(
       "refusing to listen on {} without authentication: anyone who reaches the port could run code here. "
@@ -122,7 +122,7 @@ Result<void> check_exposure(const Config& config) {
       config.server.bind)));
 }
 
-int run_serve(const Config& config, const ConfigSources& sources, Log& log) {
+int run_serve(const config::Config& config, const config::ConfigSources& sources, Log& log) {
   if (const auto exposed = check_exposure(config); !exposed) return failed(log, exposed.error());
   asio::io_context loop(1);
   auto world = World::build(config, Purpose::serve, loop.get_executor(), log);

@@ -48,7 +48,7 @@ io::Task<void> stop_on_signal(World& world, asio::io_context& loop) {
 
 }  // namespace
 
-int run_stdio(const Config& config, const ConfigSources& sources, Log& log) {
+int run_stdio(const config::Config& config, const config::ConfigSources& sources, Log& log) {
   asio::io_context loop(1);
   auto world = World::build(config, Purpose::stdio, loop.get_executor(), log);
   if (!world) {

@@ -11,17 +11,17 @@
 
 #include <fmt/format.h>
 
-#include "app/config_upstreams.h"
-#include "app/environment.h"
 #include "app/housekeeping.h"
 #include "app/package_options.h"
 #include "app/version.h"
 #include "base/limits.h"
+#include "config/config_upstreams.h"
+#include "config/environment.h"
 #include "io/child.h"
 #include "io/spawn.h"
+#include "secrets/secrets.h"
 #include "tools/admin_tools.h"
 #include "tools/files_tools.h"
-#include "upstream/secrets.h"
 
 namespace relay::app {
 namespace {
@@ -54,7 +54,7 @@ mcp::Identity make_identity() {
   return identity;
 }
 
-audit::JournalOptions journal_options(const AuditConfig& config) {
+audit::JournalOptions journal_options(const config::AuditConfig& config) {
   audit::JournalOptions options;
   options.ledger.path = config.path.string();
   options.ledger.format = config.format == "cef"    ? audit::LogFormat::cef
@@ -101,7 +101,7 @@ json::value execution_status(const executors::LocalExecutor& local) {
           {"leakedChildren", status.leaked_children}};
 }
 
-gateway::GatewayOptions gateway_options(const Config& config) {
+gateway::GatewayOptions gateway_options(const config::Config& config) {
   gateway::GatewayOptions options;
   options.prefix = config.gateway_prefix == "none" ? gateway::Prefix::none : gateway::Prefix::always;
   options.list_timeout = config.gateway_list_timeout;
@@ -150,7 +150,7 @@ class World::Observer final : public pipeline::CallObserver {
   bool verbose_;
 };
 
-World::World(const Config& config, io::Loop loop, Log& log)
+World::World(const config::Config& config, io::Loop loop, Log& log)
     : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
 
 World::~World() {
@@ -175,7 +175,8 @@ void World::leave(int exit_code) {
   std::_Exit(exit_code);
 }
 
-Result<std::unique_ptr<World>> World::build(const Config& config, Purpose purpose, io::Loop loop, Log& log) {
+Result<std::unique_ptr<World>> World::build(const config::Config& config, Purpose purpose, io::Loop loop,
+                                            Log& log) {
   std::unique_ptr<World> world(new World(config, std::move(loop), log));
   world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
@@ -231,7 +232,7 @@ Result<void> World::open_policy() {
 
 Result<void> World::open_files() {
   vfs::TreeSpec spec;
-  for (const MountConfig& mount : config_.mounts) {
+  for (const config::MountConfig& mount : config_.mounts) {
     vfs::MountSpec entry;
     entry.name = mount.name;
     entry.host_path = mount.path.string();
@@ -250,7 +251,7 @@ Result<void> World::open_files() {
       paths.readonly.emplace_back(path.as_string());
     for (const json::value& path : filesystem->at("writable").as_array())
       paths.writable.emplace_back(path.as_string());
-    for (const MountConfig& mount : config_.mounts)
+    for (const config::MountConfig& mount : config_.mounts)
       if (mount.writable) paths.writable.push_back("/host/" + mount.name);
     spec.policy = std::move(paths);
   }
@@ -283,37 +284,37 @@ Result<void> World::open_execution(Purpose purpose) {
     });
   };
   RELAY_CHECK(open_packages());
-  RELAY_TRY(tools::RunPolicy run_policy, tools::read_run_policy(config_.policy));
-  for (const MountConfig& mount : config_.mounts)
+  RELAY_TRY(policy::RunPolicy run_policy, policy::read_run_policy(config_.policy));
+  for (const config::MountConfig& mount : config_.mounts)
     if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
   refusals_ = std::make_unique<RefusalBook>(loop_, *journal_, random_, log_);
   auto refused = [this](const fetch::BlockedFetch& refusal, const authority::Call& run, std::size_t nth) {
     refusals_->add(refusal, run, nth);
   };
-  code_ = std::shared_ptr<tools::CodeWorld>(new tools::CodeWorld{.local = *local_,
-                                                                 .capsules = *capsules_,
-                                                                 .trees = *trees_,
-                                                                 .pool = pool_,
-                                                                 .random = random_,
-                                                                 .policy = std::move(run_policy),
-                                                                 .http = *http_,
-                                                                 .loop = loop_,
-                                                                 .packages = *packages_,
-                                                                 .on_refusal = std::move(refused),
-                                                                 .keep_capsule = std::move(keep),
-                                                                 .code_mode = code_mode_.get()});
+  code_ = std::shared_ptr<runs::RunDependencies>(new runs::RunDependencies{.local = *local_,
+                                                                           .capsules = *capsules_,
+                                                                           .trees = *trees_,
+                                                                           .pool = pool_,
+                                                                           .random = random_,
+                                                                           .policy = std::move(run_policy),
+                                                                           .http = *http_,
+                                                                           .loop = loop_,
+                                                                           .packages = *packages_,
+                                                                           .on_refusal = std::move(refused),
+                                                                           .keep_capsule = std::move(keep),
+                                                                           .code_mode = code_mode_.get()});
   return {};
 }
 
 Result<void> World::open_packages() {
-  RELAY_TRY(capsule::PackageOptions options, package_options(config_));
-  RELAY_TRY(packages_, capsule::Packages::make(std::move(options), pool_, clock_));
+  RELAY_TRY(packages::PackageOptions options, package_options(config_));
+  RELAY_TRY(packages_, packages::Packages::make(std::move(options), pool_, clock_));
   return {};
 }
 
 Result<void> World::add_files(pipeline::Toolset& toolset) {
   search_pool_ = std::make_unique<io::ThreadPool>(limits::kSearchesAtOnce);
-  auto searcher = std::make_shared<vfs::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
+  auto searcher = std::make_shared<search::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
   auto files = std::shared_ptr<const tools::FilesWorld>(
       new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
   RELAY_CHECK(tools::add_files_tools(toolset, files));
@@ -350,8 +351,8 @@ void World::open_fleet() {
   upstream::FleetOptions options;
   options.self = make_identity().info;
   options.state = config_.state / "mcp";
-  options.resolve = upstream::make_secret_resolver(process_environment(), config_.root,
-                                                   upstream::SecretStore(options.state / "secrets.json"));
+  options.resolve = secrets::make_secret_resolver(config::process_environment(), config_.root,
+                                                  secrets::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
   codemode::CodeModeOptions for_code{
       .state = options.state,
@@ -366,7 +367,7 @@ void World::open_gateway() {
   gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
   backend_->add(*gateway_);
   backend_->set_capabilities(make_capabilities());
-  fleet_->apply(specs_of(config_));
+  fleet_->apply(config::specs_of(config_));
 }
 
 void World::describe() {
@@ -384,7 +385,7 @@ void World::describe() {
   });
   info_.add("mounts", [this] {
     json::array mounts;
-    for (const MountConfig& mount : config_.mounts)
+    for (const config::MountConfig& mount : config_.mounts)
       mounts.push_back({{"path", "/host/" + mount.name}, {"mode", mount.writable ? "rw" : "ro"}});
     return json::value(std::move(mounts));
   });

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/package_options.h"
 #include "app/refusal_book.h"
 #include "audit/journal.h"
@@ -17,15 +16,17 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "capsule/builder.h"
-#include "capsule/packages.h"
 #include "capsule/store.h"
 #include "codemode/code_mode.h"
+#include "config/config.h"
 #include "executors/local_executor.h"
 #include "gateway/gateway.h"
 #include "io/thread_pool.h"
 #include "metrics/registry.h"
 #include "net/http_client.h"
+#include "packages/packages.h"
 #include "pipeline/guarded_backend.h"
+#include "runs/run_code.h"
 #include "tools/code_tools.h"
 #include "tools/file_subscriptions.h"
 #include "tools/server_info.h"
@@ -40,12 +41,13 @@ enum class Purpose : std::uint8_t { serve, stdio, run };
 class World {
  public:
   /// Makes directories and keys where they are missing. Fails with a sentence for people.
-  static Result<std::unique_ptr<World>> build(const Config& config, Purpose purpose, io::Loop loop, Log& log);
+  static Result<std::unique_ptr<World>> build(const config::Config& config, Purpose purpose, io::Loop loop,
+                                              Log& log);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const config::Config& config() const { return config_; }
   [[nodiscard]] Clock& clock() { return clock_; }
   [[nodiscard]] RandomSource& random() { return random_; }
   [[nodiscard]] io::ThreadPool& pool() { return pool_; }
@@ -57,7 +59,7 @@ class World {
   [[nodiscard]] capsule::CapsuleStore& capsule_store() { return *store_; }
   /// Null without the code toolset.
   [[nodiscard]] executors::LocalExecutor* local() { return local_.get(); }
-  [[nodiscard]] const std::shared_ptr<tools::CodeWorld>& code() const { return code_; }
+  [[nodiscard]] const std::shared_ptr<runs::RunDependencies>& code() const { return code_; }
   [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
   [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
 
@@ -70,7 +72,7 @@ class World {
 
  private:
   class Observer;
-  World(const Config& config, io::Loop loop, Log& log);
+  World(const config::Config& config, io::Loop loop, Log& log);
 
   Result<void> open_state();
   Result<void> open_policy();
@@ -85,7 +87,7 @@ class World {
   void describe();
   void measure();
 
-  const Config config_;
+  const config::Config config_;
   io::Loop loop_;
   Log& log_;
   SystemClock clock_;
@@ -111,9 +113,9 @@ class World {
   std::unique_ptr<codemode::CodeMode> code_mode_;
   std::unique_ptr<vfs::Trees> trees_;
   std::unique_ptr<RefusalBook> refusals_;
-  std::unique_ptr<capsule::Packages> packages_;
+  std::unique_ptr<packages::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
-  std::shared_ptr<tools::CodeWorld> code_;
+  std::shared_ptr<runs::RunDependencies> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
   std::unique_ptr<gateway::Gateway> gateway_;
 };

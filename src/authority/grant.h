@@ -9,7 +9,7 @@
 #include "authority/decision.h"
 
 namespace relay::policy {
-class Engine;
+class PolicyEngine;
 }
 
 namespace relay::authority {

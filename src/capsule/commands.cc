@@ -1,8 +1,8 @@
 #include "capsule/commands.h"
 
-#include "capsule/disk.h"
+#include "archive/zip.h"
+#include "base/disk.h"
 #include "capsule/store.h"
-#include "capsule/zip.h"
 
 namespace relay::capsule {
 namespace {
@@ -63,10 +63,10 @@ void print_layer(std::ostream& out, const Layer& layer, const std::string& bytes
     out << fmt::format("  {}\n", layer.mount);
     return;
   }
-  const auto reader = ZipReader::open(bytes);
+  const auto reader = archive::ZipReader::open(bytes);
   if (!reader) out << fmt::format("  {}\n", reader.error().message);
   if (reader)
-    for (const ZipEntry& entry : reader->entries())
+    for (const archive::ZipEntry& entry : reader->entries())
       out << fmt::format("  /{}  {} bytes\n", entry.name, entry.bytes);
 }
 

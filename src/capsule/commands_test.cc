@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "archive/zip.h"
 #include "base/digest.h"
-#include "capsule/zip.h"
 #include "io/test_folder.h"
 
 namespace relay::capsule {
@@ -20,8 +20,8 @@ class Commands : public ::testing::Test {
 
   int build() {
     std::ofstream(scratch.path() / "main.js") << "1 + 1";
-    const auto zip =
-        std::make_shared<const std::string>(*write_zip({{"deps/index.json", "{}"}}, ZipMethod::store));
+    const auto zip = std::make_shared<const std::string>(
+        *archive::write_zip({{"deps/index.json", "{}"}}, archive::ZipMethod::store));
     return run_capsule_build({.source = scratch.path() / "main.js",
                               .output = made.directory,
                               .keys = made.keys,

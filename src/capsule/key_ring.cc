@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "capsule/disk.h"
+#include "base/disk.h"
 #include "capsule/signing.h"
 
 namespace relay::capsule {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/disk.h"
 #include "base/limits.h"
-#include "capsule/disk.h"
 
 namespace relay::capsule {
 namespace {

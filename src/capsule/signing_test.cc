@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/digest.h"
-#include "capsule/disk.h"
+#include "base/disk.h"
 #include "io/test_folder.h"
 
 namespace relay::capsule {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "capsule/disk.h"
+#include "base/disk.h"
 #include "capsule/shelf.h"
 
 namespace relay::capsule {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/digest.h"
+#include "base/disk.h"
 #include "capsule/builder.h"
-#include "capsule/disk.h"
 #include "capsule/shelf.h"
 #include "io/test_folder.h"
 

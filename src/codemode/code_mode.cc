@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/disk.h"
 #include "codemode/catalog_files.h"
 #include "io/spawn.h"
-#include "upstream/state_file.h"
 
 namespace relay::codemode {
 namespace {
@@ -15,8 +15,8 @@ constexpr auto kWritePause = std::chrono::seconds(1);  // changes come in groups
 void write_declarations(const std::filesystem::path& state,
                         const std::vector<std::shared_ptr<const ToolCatalog>>& books, LearnedTypes& learned) {
   for (const auto& book : books)
-    static_cast<void>(upstream::replace_file(state / (directory_of(book->server, book->alias) + ".d.ts"),
-                                             typescript_index(*book, learned)));
+    static_cast<void>(replace_file(state / (directory_of(book->server, book->alias) + ".d.ts"),
+                                   typescript_index(*book, learned)));
   static_cast<void>(learned.save());
 }
 
@@ -53,8 +53,8 @@ void CodeMode::save() {
   static_cast<void>(learned_->save());
 }
 
-void CodeMode::offer_changed(std::string_view server, upstream::ListKind list) {
-  if (list == upstream::ListKind::tools) write_soon(std::string(server));
+void CodeMode::offer_changed(std::string_view server, peer::ListKind list) {
+  if (list == peer::ListKind::tools) write_soon(std::string(server));
 }
 
 void CodeMode::learned_of(const std::string& server) {

@@ -47,7 +47,7 @@ class CodeMode final : public upstream::FleetObserver {
   void save();
 
   // FleetObserver
-  void offer_changed(std::string_view server, upstream::ListKind list) override;
+  void offer_changed(std::string_view server, peer::ListKind list) override;
   void resource_updated(std::string_view, std::string_view) override {}
   void log(std::string_view, protocol::LogLevel, std::string_view, const json::value&) override {}
 

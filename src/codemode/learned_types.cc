@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "base/disk.h"
 #include "codemode/learned_shape.h"
-#include "upstream/state_file.h"
 
 namespace relay::codemode {
 namespace {
@@ -23,7 +23,7 @@ LearnedTypes::LearnedTypes(std::filesystem::path file) : file_(std::move(file)) 
 }
 
 void LearnedTypes::load() {
-  const auto text = upstream::load_file(file_, kFileBytes);
+  const auto text = load_file(file_, kFileBytes);
   const auto root =
       json::parse_object(text ? *text : "{}", {.depth = limits::kJsonDepth, .bytes = kFileBytes});
   if (!root || json::find_int(*root, "version") != kVersion) return;
@@ -106,7 +106,7 @@ Result<void> LearnedTypes::save() {
     text = write_locked();
     changed_ = false;
   }
-  Result<void> written = upstream::replace_file(file_, text);
+  Result<void> written = replace_file(file_, text);
   if (written) return written;
   const std::lock_guard lock(mutex_);
   changed_ = true;

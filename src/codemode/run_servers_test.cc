@@ -13,12 +13,12 @@
 namespace relay::codemode {
 namespace {
 
+using peer::Outgoing;
+using peer::PeerAnswer;
+using peer::RequestScope;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using upstream::Outgoing;
-using upstream::PeerAnswer;
-using upstream::RequestScope;
 
 protocol::Tool make_tool(std::string name, std::string description,
                          std::string input = R"({"type":"object"})") {
@@ -133,11 +133,11 @@ TEST_F(RunServersTest, PolicyJudgesInnerCalls) {
 TEST_F(RunServersTest, TheServersOwnErrorAndADeadServerAreToldApart) {
   const auto one = add("one");
   one->offer_tools({"echo"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
-    co_return Answer(std::unexpect, protocol::RpcError{-32602, "x is missing", {}});
+  one->handler = [](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
+    co_return peer::PeerAnswer(std::unexpect, protocol::RpcError{-32602, "x is missing", {}});
   };
   EXPECT_EQ(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"), "ValidationError: x is missing");
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+  one->handler = [](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
     co_return fail(unavailable("one died: exited with code 3"));
   };
   EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"), HasSubstr("exited with code 3"));
@@ -146,11 +146,11 @@ TEST_F(RunServersTest, TheServersOwnErrorAndADeadServerAreToldApart) {
 TEST_F(RunServersTest, NobodyIsAskedWhereNobodyIs) {
   const auto one = add("one");
   one->offer_tools({"ask"});
-  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
-    std::vector<upstream::Question> questions;
+  one->handler = [&](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
+    std::vector<peer::Question> questions;
     questions.push_back({"", "roots/list", protocol::JsonText::trusted("{}")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
-    co_return Answer(protocol::JsonText::trusted("{}"));
+    co_return peer::PeerAnswer(protocol::JsonText::trusted("{}"));
   };
   EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"ask"})"), HasSubstr("roots/list"));
 }
@@ -201,16 +201,16 @@ TEST_F(RunServersTest, WhatAServerAsksReachesTheUserOfTheRun) {
   const auto one = add("one");
   one->offer_tools({"ask"});
   std::string got;
-  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+  one->handler = [&](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
     exchange.progress(1, {}, "half");
     exchange.log(protocol::LogLevel::info, "disk", "hello");
-    std::vector<upstream::Question> questions;
+    std::vector<peer::Question> questions;
     questions.push_back({"", "elicitation/create",
                          protocol::JsonText::trusted(
                              R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
     got = answers.at(0).text();
-    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+    co_return peer::PeerAnswer(protocol::JsonText::trusted(R"({"content":[]})"));
   };
   WillingContext willing(loop.get_executor());
   const auto servers = code_mode->open_run(willing, "req_run", {}).value();
@@ -223,12 +223,12 @@ TEST_F(RunServersTest, WhatAServerAsksReachesTheUserOfTheRun) {
 TEST_F(RunServersTest, WhatAUserCannotBeAskedIsNoRefusalOfTheRun) {
   const auto one = add("one");
   one->offer_tools({"ask"});
-  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
-    std::vector<upstream::Question> questions;
+  one->handler = [&](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
+    std::vector<peer::Question> questions;
     questions.push_back(
         {"", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
-    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+    co_return peer::PeerAnswer(protocol::JsonText::trusted(R"({"content":[]})"));
   };
   WillingContext willing(loop.get_executor());
   const auto servers = code_mode->open_run(willing, "req_run", {}).value();
@@ -275,11 +275,11 @@ TEST_F(RunServersTest, CallsOverlapUpToTheLimit) {
   one->offer_tools({"slow"});
   io::Event gate(loop.get_executor());
   std::size_t inside = 0, most = 0, done = 0;
-  one->handler = [&](Outgoing, Exchange&) -> io::Task<Answer> {
+  one->handler = [&](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
     most = std::max(most, ++inside);
     RELAY_CO_CHECK(co_await gate.wait());
     --inside;
-    co_return Answer(protocol::JsonText::trusted(R"({"content":[]})"));
+    co_return peer::PeerAnswer(protocol::JsonText::trusted(R"({"content":[]})"));
   };
   const auto servers = open();
   const std::size_t calls = limits::kInnerCallsInFlight + 10;
@@ -345,8 +345,9 @@ TEST_F(RunServersTest, DescriptionsHoldSchemasAndDeclarations) {
 TEST_F(RunServersTest, OutputTypesAreLearnedFromResults) {
   const auto one = add("one");
   one->offer_tools({"find"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
-    co_return Answer(protocol::JsonText::trusted(R"({"content":[{"type":"text","text":"[{\"id\":7}]"}]})"));
+  one->handler = [](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
+    co_return peer::PeerAnswer(
+        protocol::JsonText::trusted(R"({"content":[{"type":"text","text":"[{\"id\":7}]"}]})"));
   };
   ask(open(), "mcp.call", R"({"server":"one","tool":"find"})");
   const std::string tool = ask(open(), "mcp.describe", R"({"server":"one","tool":"find"})");
@@ -369,7 +370,7 @@ TEST_F(RunServersTest, DeclarationsAreWrittenWhenAnOfferChanges) {
   const auto one = add("one");
   one->offer_tools({"echo"});
   ASSERT_NE(fleet.observer, nullptr);
-  fleet.observer->offer_changed("one", upstream::ListKind::tools);
+  fleet.observer->offer_changed("one", peer::ListKind::tools);
   run_until([&] { return std::filesystem::exists(state / "one.d.ts"); });
   std::ifstream file(state / "one.d.ts");
   const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -39,14 +39,14 @@ void ContextExchange::log(protocol::LogLevel level, std::string_view logger, jso
   context_.log(level, logger_name(server_, logger), std::move(data));
 }
 
-void ContextExchange::cannot_answer(const upstream::Question& question) {
+void ContextExchange::cannot_answer(const peer::Question& question) {
   missing_ =
       protocol::missing_capability(protocol::RawRequest{question.method, question.params}, context_.client());
 }
 
-io::Task<std::vector<protocol::JsonText>> ContextExchange::ask(std::vector<upstream::Question> questions) {
+io::Task<std::vector<protocol::JsonText>> ContextExchange::ask(std::vector<peer::Question> questions) {
   std::vector<protocol::Ask> asks;
-  for (upstream::Question& question : questions) {
+  for (peer::Question& question : questions) {
     protocol::RawRequest request{std::move(question.method), name_asker(question.params, server_)};
     asks.push_back({std::move(request), std::move(question.key)});
   }

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "mcp/context.h"
-#include "upstream/request_scope.h"
+#include "peer/request_scope.h"
 
 namespace relay::gateway {
 
-class ContextExchange final : public upstream::RequestScope {
+class ContextExchange final : public peer::RequestScope {
  public:
   /// `server` stands in front of what the user is asked, so that people see who asks; empty: nothing does.
   ContextExchange(mcp::Context& context, std::string server);
@@ -24,8 +24,8 @@ class ContextExchange final : public upstream::RequestScope {
   }
   void progress(double value, std::optional<double> total, std::string_view message) override;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
-  io::Task<std::vector<protocol::JsonText>> ask(std::vector<upstream::Question> questions) override;
-  void cannot_answer(const upstream::Question& question) override;
+  io::Task<std::vector<protocol::JsonText>> ask(std::vector<peer::Question> questions) override;
+  void cannot_answer(const peer::Question& question) override;
   void became_task() override { context_.become_task(); }
 
   /// What the client would have to declare for the server to get its answers; nothing when it got them all.

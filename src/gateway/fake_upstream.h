@@ -14,7 +14,7 @@ namespace relay::gateway {
 
 class FakeUpstream final : public upstream::Upstream {
  public:
-  using Handler = std::function<io::Task<upstream::PeerAnswer>(upstream::Outgoing, upstream::RequestScope&)>;
+  using Handler = std::function<io::Task<peer::PeerAnswer>(peer::Outgoing, peer::RequestScope&)>;
 
   explicit FakeUpstream(upstream::ServerSpec spec) : spec_(std::move(spec)) {}
 
@@ -67,8 +67,7 @@ class FakeUpstream final : public upstream::Upstream {
 
   [[nodiscard]] const upstream::ServerSpec& spec() const override { return spec_; }
   [[nodiscard]] upstream::Status status() const override { return state; }
-  io::Task<upstream::PeerAnswer> request(upstream::Outgoing outgoing,
-                                         upstream::RequestScope& exchange) override {
+  io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange) override {
     sent.push_back(outgoing);
     co_return co_await handler(std::move(outgoing), exchange);
   }
@@ -91,11 +90,11 @@ class FakeUpstream final : public upstream::Upstream {
   void roots_changed() override {}
   io::Task<void> stop() override { co_return Result<void>{}; }
 
-  Handler handler = [](upstream::Outgoing, upstream::RequestScope&) -> io::Task<upstream::PeerAnswer> {
-    co_return upstream::PeerAnswer(
+  Handler handler = [](peer::Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
+    co_return peer::PeerAnswer(
         protocol::JsonText::trusted(R"({"content":[{"type":"text","text":"hi"}],"extra":1.50})"));
   };
-  std::vector<upstream::Outgoing> sent;
+  std::vector<peer::Outgoing> sent;
   std::vector<std::string> watched;
   std::optional<protocol::LogLevel> log_level;
   upstream::Status state;

@@ -13,7 +13,7 @@
 namespace relay::gateway {
 namespace {
 
-using upstream::ListKind;
+using peer::ListKind;
 
 std::string completion_params(const protocol::CompletionRequest& request, std::string_view original) {
   const bool is_prompt = request.kind == protocol::CompletionRequest::Kind::prompt;
@@ -164,12 +164,12 @@ io::Task<std::optional<protocol::Completion>> Gateway::complete(mcp::Context& co
   const auto route =
       is_prompt ? shelf()->find_prompt_route(request.ref) : shelf()->find_template(request.ref);
   if (!route) co_return std::optional<protocol::Completion>();
-  upstream::Outgoing outgoing;
+  peer::Outgoing outgoing;
   outgoing.method = "completion/complete";
   outgoing.params = completion_params(request, route->original);
   outgoing.timeout = route->server->spec().call_timeout;
   ContextExchange exchange(context, route->server->spec().name);
-  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await route->server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(peer::PeerAnswer answer, co_await route->server->request(std::move(outgoing), exchange));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   co_return read_completion(*answer);
 }

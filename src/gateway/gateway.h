@@ -59,7 +59,7 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
   void want_log_level(protocol::LogLevel level) override;
 
   // FleetObserver
-  void offer_changed(std::string_view server, upstream::ListKind list) override;
+  void offer_changed(std::string_view server, peer::ListKind list) override;
   void resource_updated(std::string_view server, std::string_view uri) override;
   void log(std::string_view server, protocol::LogLevel level, std::string_view logger,
            const json::value& data) override;

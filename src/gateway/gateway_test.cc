@@ -6,11 +6,11 @@
 namespace relay::gateway {
 namespace {
 
-using upstream::Outgoing;
-using upstream::PeerAnswer;
-using upstream::RequestScope;
+using peer::Outgoing;
+using peer::PeerAnswer;
+using peer::RequestScope;
 
-Answer ok(std::string text) {
+peer::PeerAnswer ok(std::string text) {
   return protocol::JsonText::trusted(std::move(text));
 }
 
@@ -57,7 +57,7 @@ TEST_F(GatewayTest, ArgumentsAndResultsPassAsTheyWereSpelled) {
   const auto one = fleet.add("one");
   one->offer_tools({"echo"});
   std::string whole;
-  one->handler = [&](Outgoing, Exchange&) -> io::Task<Answer> {
+  one->handler = [&](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
     co_return ok(R"({"content":[],"n":1.50e0,"_meta":{"k":2.0}})");
   };
   const auto reply = send("tools/call", R"("name":"one__echo","arguments":{"x":1.0,"y":[ 1 ]})");
@@ -70,8 +70,8 @@ TEST_F(GatewayTest, ArgumentsAndResultsPassAsTheyWereSpelled) {
 TEST_F(GatewayTest, TheServersOwnErrorIsTheClientsError) {
   const auto one = fleet.add("one");
   one->offer_tools({"echo"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
-    co_return Answer(std::unexpect, protocol::RpcError{-32099, "no luck", {}});
+  one->handler = [](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
+    co_return peer::PeerAnswer(std::unexpect, protocol::RpcError{-32099, "no luck", {}});
   };
   const auto reply = send("tools/call", R"("name":"one__echo")");
   EXPECT_NE(text_of(*reply).find("-32099"), std::string::npos) << text_of(*reply);
@@ -80,7 +80,7 @@ TEST_F(GatewayTest, TheServersOwnErrorIsTheClientsError) {
 TEST_F(GatewayTest, AConnectionThatFailsIsAToolErrorThatSaysWhy) {
   const auto one = fleet.add("one");
   one->offer_tools({"echo"});
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+  one->handler = [](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
     co_return fail(unavailable("one died: exited with code 3"));
   };
   const auto reply = send("tools/call", R"("name":"one__echo")");
@@ -100,8 +100,8 @@ TEST_F(GatewayTest, AQuestionInMidCallReachesTheClientAndItsAnswerTheServer) {
   const auto one = fleet.add("one");
   one->offer_tools({"ask"});
   std::string got;
-  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
-    std::vector<upstream::Question> questions;
+  one->handler = [&](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
+    std::vector<peer::Question> questions;
     questions.push_back({"", "elicitation/create",
                          protocol::JsonText::trusted(
                              R"({"message":"Sure?","requestedSchema":{"type":"object","properties":{}}})")});
@@ -126,8 +126,8 @@ TEST_F(GatewayTest, AQuestionInMidCallReachesTheClientAndItsAnswerTheServer) {
 TEST_F(GatewayTest, AClientThatCannotBeAskedGetsTheRightError) {
   const auto one = fleet.add("one");
   one->offer_tools({"ask"});
-  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
-    std::vector<upstream::Question> questions;
+  one->handler = [&](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
+    std::vector<peer::Question> questions;
     questions.push_back(
         {"k", "sampling/createMessage", protocol::JsonText::trusted(R"({"messages":[],"maxTokens":1})")});
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
@@ -141,7 +141,7 @@ TEST_F(GatewayTest, WhatTheServerMadeATaskIsATaskForTheClientToo) {
   const auto one = fleet.add("one");
   one->offer_tools({"slow"});  // a modern server declares nothing about tasks in its list
   const auto go = std::make_shared<io::Event>(loop.get_executor());
-  one->handler = [go](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+  one->handler = [go](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
     exchange.became_task();
     RELAY_CO_CHECK(co_await go->wait());
     co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
@@ -163,7 +163,7 @@ TEST_F(GatewayTest, WhatTheServerMadeATaskIsATaskForTheClientToo) {
 TEST_F(GatewayTest, AClientWithoutTasksWaitsForTheAnswer) {
   const auto one = fleet.add("one");
   one->offer_tools({"slow"});
-  one->handler = [&](Outgoing, Exchange& exchange) -> io::Task<Answer> {
+  one->handler = [&](Outgoing, peer::RequestScope& exchange) -> io::Task<peer::PeerAnswer> {
     exchange.became_task();
     co_return ok(R"({"content":[{"type":"text","text":"done"}]})");
   };
@@ -199,7 +199,7 @@ TEST_F(GatewayTest, ResourcesRouteByListThenByWhoGaveTheLink) {
   one->offer_resources({"x://a"});
   two->offer_resources({"x://b"});
   two->offer_tools({"link"});
-  const auto contents = [](Outgoing out, Exchange&) -> io::Task<Answer> {
+  const auto contents = [](Outgoing out, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
     if (out.method == "tools/call")
       co_return ok(R"({"content":[{"type":"resource_link","uri":"z://unlisted","name":"z"}]})");
     co_return ok(R"({"contents":[]})");
@@ -217,7 +217,7 @@ TEST_F(GatewayTest, ResourcesRouteByListThenByWhoGaveTheLink) {
 TEST_F(GatewayTest, CompletionGoesToTheOwnerOfThePrompt) {
   const auto one = fleet.add("one");
   one->offer_prompt("greet");
-  one->handler = [](Outgoing, Exchange&) -> io::Task<Answer> {
+  one->handler = [](Outgoing, peer::RequestScope&) -> io::Task<peer::PeerAnswer> {
     co_return ok(R"({"completion":{"values":["ada"],"hasMore":true}})");
   };
   const auto reply =

@@ -36,9 +36,9 @@ std::string named_params(std::string_view name, std::string_view arguments) {
   return out;
 }
 
-upstream::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Context& context,
-                                std::string method, std::string params) {
-  upstream::Outgoing outgoing;
+peer::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Context& context, std::string method,
+                            std::string params) {
+  peer::Outgoing outgoing;
   outgoing.method = std::move(method);
   outgoing.params = std::move(params);
   outgoing.meta = meta_to_pass(context.request().meta());
@@ -69,12 +69,12 @@ bool is_better_a_task(const protocol::Tool& tool, const protocol::ClientCapabili
 
 io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result,
                                mcp::Context& context) {
-  upstream::Outgoing outgoing =
+  peer::Outgoing outgoing =
       outgoing_for(server->spec(), context, "tools/call", named_params(tool.name, context.arguments_text()));
   outgoing.input_schema = tool.input_schema;
   outgoing.as_task = is_better_a_task(tool, context.client());
   ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   if (on_result) on_result(*answer);
@@ -85,10 +85,10 @@ io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, con
 }
 
 io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Context& context) {
-  upstream::Outgoing outgoing =
+  peer::Outgoing outgoing =
       outgoing_for(server->spec(), context, "prompts/get", named_params(name, context.arguments_text()));
   ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
   if (!answer) co_return fail(context.refuse(std::move(answer.error())));
   PromptResult result;
@@ -109,9 +109,9 @@ io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, mcp::Context& 
   protocol::ObjectWriter writer(params);
   writer.text("uri", uri);
   writer.finish();
-  upstream::Outgoing outgoing = outgoing_for(server->spec(), context, "resources/read", std::move(params));
+  peer::Outgoing outgoing = outgoing_for(server->spec(), context, "resources/read", std::move(params));
   ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(upstream::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
+  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
   if (!answer) co_return fail(resource_error(context, std::move(answer.error())));
   ReadResult result;
   result.raw = *std::move(answer);

@@ -51,7 +51,7 @@ class EntryReader {
 
   Result<FoundServer> read() {
     RELAY_CHECK(read_transport());
-    if (found_.spec.transport == Transport::stdio) {
+    if (found_.spec.transport == ServerTransport::stdio) {
       RELAY_CHECK(read_command());
       read_values("env", first_object(entry_, {"env", "environment"}), found_.spec.env);
     } else {
@@ -77,17 +77,17 @@ class EntryReader {
     const std::string type =
         to_lower_ascii(first_string(entry_, {"type", "transport", "transportType"}).value_or(""));
     const bool has_url = first_string(entry_, {"url", "serverUrl", "httpUrl", "endpoint"}).has_value();
-    if (type == "stdio" || type == "local" || type == "command") return set(Transport::stdio);
-    if (type == "sse") return set(Transport::sse);
+    if (type == "stdio" || type == "local" || type == "command") return set(ServerTransport::stdio);
+    if (type == "sse") return set(ServerTransport::sse);
     if (type == "http" || type == "streamable-http" || type == "streamablehttp" ||
         type == "streamable_http" || type == "remote")
-      return set(Transport::http);
+      return set(ServerTransport::http);
     if (!type.empty()) return fail(invalid(fmt::format("its transport \"{}\" is not supported", type)));
     const bool is_sse = url_meaning_ == UrlMeaning::sse && !first_string(entry_, {"httpUrl"});
-    return set(!has_url ? Transport::stdio : is_sse ? Transport::sse : Transport::http);
+    return set(!has_url ? ServerTransport::stdio : is_sse ? ServerTransport::sse : ServerTransport::http);
   }
 
-  Result<void> set(Transport transport) {
+  Result<void> set(ServerTransport transport) {
     found_.spec.transport = transport;
     return {};
   }

@@ -82,7 +82,7 @@ TEST(Reader, Opencode) {
   EXPECT_THAT(reading.found[0].spec.args, ElementsAre("x", "y"));
   EXPECT_EQ(reading.found[0].spec.env.at("K"), "${env:SET}");
   EXPECT_FALSE(reading.found[0].spec.enabled);
-  EXPECT_EQ(reading.found[1].spec.transport, Transport::http);
+  EXPECT_EQ(reading.found[1].spec.transport, ServerTransport::http);
 }
 
 TEST(Reader, WindsurfAndGeminiNameTheirUrls) {
@@ -95,11 +95,11 @@ TEST(Reader, WindsurfAndGeminiNameTheirUrls) {
   const Reading gemini = read(
       R"({"mcpServers": {"a": {"httpUrl": "https://h/mcp", "timeout": 5000, "includeTools": ["x"], "excludeTools": ["y"]}, "b": {"url": "https://h/sse"}}})",
       "gemini");
-  EXPECT_EQ(gemini.found.at(0).spec.transport, Transport::http);
+  EXPECT_EQ(gemini.found.at(0).spec.transport, ServerTransport::http);
   EXPECT_EQ(gemini.found.at(0).spec.call_timeout, std::chrono::seconds(5));
   EXPECT_THAT(gemini.found.at(0).spec.allow, ElementsAre("x"));
   EXPECT_THAT(gemini.found.at(0).spec.deny, ElementsAre("y"));
-  EXPECT_EQ(gemini.found.at(1).spec.transport, Transport::sse);
+  EXPECT_EQ(gemini.found.at(1).spec.transport, ServerTransport::sse);
 }
 
 TEST(Reader, CodexToml) {

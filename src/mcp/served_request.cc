@@ -60,7 +60,7 @@ void start(std::shared_ptr<ServedRequest> call, Operation operation) {
   io::spawn(executor, run(std::move(call), operation), "call", cancel);
 }
 
-ServedRequest::Call(Server& server, protocol::Request request, std::shared_ptr<Reply> reply)
+ServedRequest::ServedRequest(Server& server, protocol::Request request, std::shared_ptr<Reply> reply)
     : server_(server), request_(std::move(request)) {
   attach(std::move(reply), request_.id, request_.meta());
 }

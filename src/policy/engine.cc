@@ -160,8 +160,8 @@ void PolicyEngine::Compiled::ask_for_confirmation(Decision& decision, const Matc
                               : "this cannot be undone");
 }
 
-PolicyEngine::Engine(std::unique_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
-PolicyEngine::Engine(PolicyEngine&&) noexcept = default;
+PolicyEngine::PolicyEngine(std::unique_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
+PolicyEngine::PolicyEngine(PolicyEngine&&) noexcept = default;
 PolicyEngine& PolicyEngine::operator=(PolicyEngine&&) noexcept = default;
 PolicyEngine::~PolicyEngine() = default;
 

@@ -46,8 +46,8 @@ std::string_view code_output_schema() {
   return kOutputSchema;
 }
 
-CodeArguments read_code_arguments(const json::object& arguments, executors::Language language) {
-  CodeArguments out;
+runs::RunArguments read_code_arguments(const json::object& arguments, executors::Language language) {
+  runs::RunArguments out;
   out.code = text(arguments, "code");
   out.stdin_text = text(arguments, "stdin");
   if (const json::array* args = json::find_array(arguments, "args"))

@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "base/media_type.h"
 #include "tools/file_uri.h"
 #include "tools/files_read.h"
-#include "tools/media_type.h"
 #include "vfs/async_tree.h"
 
 namespace relay::tools {

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/media_type.h"
 #include "tools/file_uri.h"
-#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "base/media_type.h"
 #include "tools/file_uri.h"
-#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {
@@ -30,9 +30,9 @@ json::array to_json(const std::vector<std::string>& lines) {
   return array;
 }
 
-json::object to_json(const vfs::SearchMatch& match, vfs::Report report) {
+json::object to_json(const search::SearchMatch& match, search::Report report) {
   json::object object{{"path", to_valid_utf8(match.path)}};
-  if (report == vfs::Report::files) return object;
+  if (report == search::Report::files) return object;
   object["line"] = match.line;
   object["column"] = match.column;
   object["text"] = match.text;
@@ -41,7 +41,7 @@ json::object to_json(const vfs::SearchMatch& match, vfs::Report report) {
   return object;
 }
 
-void append_match(std::string& text, const vfs::SearchMatch& match) {
+void append_match(std::string& text, const search::SearchMatch& match) {
   std::uint64_t line = match.line - match.before.size();
   for (const std::string& before : match.before) text += fmt::format("  {}- {}\n", line++, before);
   text += fmt::format("  {}:{}: {}\n", match.line, match.column, match.text);
@@ -50,22 +50,22 @@ void append_match(std::string& text, const vfs::SearchMatch& match) {
   if (!match.before.empty() || !match.after.empty()) text += "  --\n";
 }
 
-std::string_view why_partial(vfs::SearchEnd end) {
+std::string_view why_partial(search::SearchEnd end) {
   switch (end) {
-    case vfs::SearchEnd::complete: return "";
-    case vfs::SearchEnd::counted: return "; counting stopped, there may be more";
-    case vfs::SearchEnd::deadline: return "; the time was up before all files were searched";
-    case vfs::SearchEnd::stopped: return "; the search was cancelled";
+    case search::SearchEnd::complete: return "";
+    case search::SearchEnd::counted: return "; counting stopped, there may be more";
+    case search::SearchEnd::deadline: return "; the time was up before all files were searched";
+    case search::SearchEnd::stopped: return "; the search was cancelled";
   }
   return "";
 }
 
-bool is_truncated(const vfs::SearchResult& found) {
-  return found.matches.size() < found.total || found.end != vfs::SearchEnd::complete;
+bool is_truncated(const search::SearchResult& found) {
+  return found.matches.size() < found.total || found.end != search::SearchEnd::complete;
 }
 
-std::string summary(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
-  const std::string_view unit = request.report == vfs::Report::files ? "files" : "matches";
+std::string summary(const search::SearchRequest& request, const search::SearchResult& found) {
+  const std::string_view unit = request.report == search::Report::files ? "files" : "matches";
   const std::string shown =
       found.matches.size() < found.total
           ? fmt::format(", the first {} shown (maxResults, paths or filePattern change that)",
@@ -75,21 +75,21 @@ std::string summary(const vfs::SearchRequest& request, const vfs::SearchResult& 
                      why_partial(found.end));
 }
 
-std::string text_of(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
+std::string text_of(const search::SearchRequest& request, const search::SearchResult& found) {
   std::string text;
   std::string_view path;
-  for (const vfs::SearchMatch& match : found.matches) {
+  for (const search::SearchMatch& match : found.matches) {
     if (match.path != path) text += to_valid_utf8(match.path) + "\n";
     path = match.path;
-    if (request.report == vfs::Report::lines) append_match(text, match);
+    if (request.report == search::Report::lines) append_match(text, match);
   }
   return text + summary(request, found);
 }
 
-void add_links(protocol::ToolResult& result, const vfs::SearchResult& found) {
+void add_links(protocol::ToolResult& result, const search::SearchResult& found) {
   std::string_view path;
   std::size_t links = 0;
-  for (const vfs::SearchMatch& match : found.matches) {
+  for (const search::SearchMatch& match : found.matches) {
     if (match.path == path) continue;
     if (links++ == kLinks) return;
     path = match.path;
@@ -110,7 +110,7 @@ std::string_view search_output_schema() {
   return kOutputSchema;
 }
 
-vfs::SearchRequest read_search_arguments(const json::object& arguments) {
+search::SearchRequest read_search_arguments(const json::object& arguments) {
   const auto flag = [&](std::string_view name, bool otherwise) {
     return json::find_bool(arguments, name).value_or(otherwise);
   };
@@ -118,29 +118,29 @@ vfs::SearchRequest read_search_arguments(const json::object& arguments) {
     const std::int64_t given = json::find_int(arguments, name).value_or(static_cast<std::int64_t>(otherwise));
     return std::min(most, static_cast<std::size_t>(std::max<std::int64_t>(given, 0)));
   };
-  vfs::SearchRequest request;
+  search::SearchRequest request;
   request.pattern.text = json::find_string(arguments, "pattern").value_or("");
-  request.pattern.syntax = flag("literal", false) ? vfs::Syntax::literal : vfs::Syntax::regex;
-  request.pattern.letters = flag("caseSensitive", true) ? vfs::Case::sensitive : vfs::Case::ignored;
+  request.pattern.syntax = flag("literal", false) ? search::Syntax::literal : search::Syntax::regex;
+  request.pattern.letters = flag("caseSensitive", true) ? Case::sensitive : Case::ignored;
   if (const json::array* paths = json::find_array(arguments, "paths")) {
     for (const json::value& path : *paths) {
       if (path.is_string()) request.paths.emplace_back(json::view(path.get_string()));
     }
   }
   request.file_pattern = json::find_string(arguments, "filePattern").value_or("");
-  request.ignored = flag("includeIgnored", false) ? vfs::Ignored::included : vfs::Ignored::left_out;
-  request.report = flag("filesOnly", false) ? vfs::Report::files : vfs::Report::lines;
+  request.ignored = flag("includeIgnored", false) ? search::Ignored::included : search::Ignored::left_out;
+  request.report = flag("filesOnly", false) ? search::Report::files : search::Report::lines;
   request.context = count("context", 0, limits::kSearchContext);
   request.results_max =
       std::max<std::size_t>(1, count("maxResults", limits::kSearchResults, limits::kSearchResultsMax));
   return request;
 }
 
-protocol::ToolResult search_result(const vfs::SearchRequest& request, const vfs::SearchResult& found) {
+protocol::ToolResult search_result(const search::SearchRequest& request, const search::SearchResult& found) {
   protocol::ToolResult result = protocol::ToolResult::text(text_of(request, found));
   add_links(result, found);
   json::array matches;
-  for (const vfs::SearchMatch& match : found.matches) matches.push_back(to_json(match, request.report));
+  for (const search::SearchMatch& match : found.matches) matches.push_back(to_json(match, request.report));
   result.structured = json::object{{"matches", std::move(matches)},
                                    {"totalMatches", found.total},
                                    {"truncated", is_truncated(found)},

@@ -6,13 +6,13 @@
 
 #include "base/json.h"
 #include "protocol/tool.h"
-#include "vfs/search.h"
+#include "search/search.h"
 
 namespace relay::tools {
 
-vfs::SearchRequest read_search_arguments(const json::object& arguments);
+search::SearchRequest read_search_arguments(const json::object& arguments);
 
-protocol::ToolResult search_result(const vfs::SearchRequest& request, const vfs::SearchResult& found);
+protocol::ToolResult search_result(const search::SearchRequest& request, const search::SearchResult& found);
 
 std::string_view search_input_schema();
 std::string_view search_output_schema();

@@ -163,9 +163,9 @@ TEST_F(FilesTest, WriteResultLinksToTheFile) {
 TEST_F(FilesTest, SearchSpeaksCompactly) {
   dir_.write("a.cc", "one\ntwo x\nthree\n");
   dir_.write("b.cc", "x\nx\n");
-  vfs::Searcher searcher(0);
+  search::Searcher searcher(0);
   const auto ask = [&](std::string_view arguments) {
-    const vfs::SearchRequest request = read_search_arguments(object(arguments));
+    const search::SearchRequest request = read_search_arguments(object(arguments));
     return search_result(request, searcher.search(*tree_, request).value());
   };
   EXPECT_EQ(text_of(ask(R"({"pattern":"x"})")),
@@ -201,7 +201,7 @@ TEST(FilesTools, CostTheModelLittle) {
   auto trees = vfs::Trees::open(spec, nullptr).value();
   io::ThreadPool pool(1);
   const auto world =
-      std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<vfs::Searcher>(1), pool});
+      std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<search::Searcher>(1), pool});
   pipeline::Toolset toolset("files");
   ASSERT_TRUE(add_files_tools(toolset, world));
   std::vector<protocol::Tool> tools;

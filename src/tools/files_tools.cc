@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "search/async_search.h"
 #include "tools/file_resources.h"
 #include "tools/files_read.h"
 #include "tools/files_search.h"
 #include "tools/files_write.h"
-#include "vfs/async_search.h"
 #include "vfs/async_tree.h"
 
 namespace relay::tools {
@@ -67,11 +67,11 @@ io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Record
 
 io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
-  vfs::SearchRequest request = read_search_arguments(recorded.call().args.as_object());
+  search::SearchRequest request = read_search_arguments(recorded.call().args.as_object());
   request.time_max = limits::kSearchTime;
-  vfs::SearchRequest asked = request;
-  RELAY_CO_TRY(const vfs::SearchResult found,
-               co_await vfs::search(world->search_pool, world->searcher, std::move(tree), std::move(asked)));
+  search::SearchRequest asked = request;
+  RELAY_CO_TRY(const search::SearchResult found, co_await search::search(world->search_pool, world->searcher,
+                                                                         std::move(tree), std::move(asked)));
   co_return search_result(request, found);
 }
 

@@ -6,7 +6,7 @@
 
 #include "io/thread_pool.h"
 #include "pipeline/guarded_backend.h"
-#include "vfs/search.h"
+#include "search/search.h"
 #include "vfs/workspace.h"
 
 namespace relay::tools {
@@ -15,7 +15,7 @@ namespace relay::tools {
 struct FilesWorld {
   vfs::Trees& trees;
   io::ThreadPool& pool;
-  std::shared_ptr<vfs::Searcher> searcher;
+  std::shared_ptr<search::Searcher> searcher;
   io::ThreadPool& search_pool;  // of its own: a search takes seconds, and reading a file must not wait for it
 };
 

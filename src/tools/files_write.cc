@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/media_type.h"
 #include "tools/file_uri.h"
-#include "tools/media_type.h"
 
 namespace relay::tools {
 namespace {

@@ -7,7 +7,7 @@
 
 namespace relay::upstream {
 
-CallSlots::Admission(io::Loop executor, const Clock& clock, Bounds bounds)
+CallSlots::CallSlots(io::Loop executor, const Clock& clock, Bounds bounds)
     : executor_(std::move(executor)),
       clock_(clock),
       bounds_(std::move(bounds)),

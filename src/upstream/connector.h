@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "io/thread_pool.h"
+#include "launch/child_environment.h"
+#include "launch/process_count.h"
 #include "net/http_client.h"
-#include "upstream/child_environment.h"
+#include "secrets/redactor.h"
 #include "upstream/fleet.h"
 #include "upstream/peer_connection.h"
-#include "upstream/process_count.h"
-#include "upstream/redactor.h"
 
 namespace relay::upstream {
 
@@ -20,10 +20,10 @@ struct ConnectorParts {
   net::HttpClient& http;
   io::ThreadPool& pool;
   protocol::Implementation self;
-  ResolveSecrets resolve;
-  std::shared_ptr<Redactor> redactor;
-  std::shared_ptr<ProcessCount> heads;
-  Environment environment;  // ours
+  secrets::ResolveSecrets resolve;
+  std::shared_ptr<secrets::Redactor> redactor;
+  std::shared_ptr<launch::ProcessCount> heads;
+  launch::Environment environment;  // ours
   std::filesystem::path cage_program;
 };
 

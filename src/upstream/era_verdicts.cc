@@ -1,8 +1,9 @@
 #include "upstream/era_verdicts.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
+#include "io/replace_file.h"
 #include "upstream/server_fingerprint.h"
-#include "upstream/state_file.h"
 
 namespace relay::upstream {
 namespace {
@@ -42,19 +43,20 @@ void EraVerdicts::load(const json::object& file) {
   }
 }
 
-EraChoice EraVerdicts::choice_for(const ServerSpec& spec) const {
-  if (spec.era != EraChoice::probe) return spec.era;
+peer::EraChoice EraVerdicts::choice_for(const ServerSpec& spec) const {
+  if (spec.era != peer::EraChoice::probe) return spec.era;
   const auto found = verdicts_.find(spec.name);
   if (found == verdicts_.end() || found->second.era != Era::legacy ||
       found->second.server != fingerprint_of_way(spec))
-    return EraChoice::probe;
+    return peer::EraChoice::probe;
   const auto age = clock_.wall() - found->second.date;
-  return age >= std::chrono::seconds(0) && age < limits::kUpstreamVerdict ? EraChoice::legacy
-                                                                          : EraChoice::probe;
+  return age >= std::chrono::seconds(0) && age < limits::kUpstreamVerdict ? peer::EraChoice::legacy
+                                                                          : peer::EraChoice::probe;
 }
 
 void EraVerdicts::remember(const ServerSpec& spec, Era era) {
-  if (spec.era != EraChoice::probe || choice_for(spec) == EraChoice::legacy) return;  // nothing was found out
+  if (spec.era != peer::EraChoice::probe || choice_for(spec) == peer::EraChoice::legacy)
+    return;  // nothing was found out
   verdicts_[spec.name] = {fingerprint_of_way(spec), era, clock_.wall()};
   save();
 }
@@ -75,8 +77,8 @@ json::object EraVerdicts::to_json() const {
 
 void EraVerdicts::save() {
   if (file_.empty() || !pool_) return;
-  replace_file_soon(executor_, *pool_, file_, json::write_pretty(json::value(to_json())) + "\n",
-                    "era verdicts");
+  io::replace_file_soon(executor_, *pool_, file_, json::write_pretty(json::value(to_json())) + "\n",
+                        "era verdicts");
 }
 
 }  // namespace relay::upstream

@@ -26,7 +26,7 @@ class EraVerdicts {
   EraVerdicts(io::Loop executor, io::ThreadPool* pool, const Clock& clock, std::filesystem::path file);
 
   /// What to try: the spec's own choice, or what is known of a server to be probed.
-  [[nodiscard]] EraChoice choice_for(const ServerSpec& spec) const;
+  [[nodiscard]] peer::EraChoice choice_for(const ServerSpec& spec) const;
   void remember(const ServerSpec& spec, protocol::Era era);
   /// The verdict did not work out: probe again.
   void forget(const ServerSpec& spec);

@@ -37,29 +37,29 @@ class EraVerdictsTest : public testing::Test {
 TEST_F(EraVerdictsTest, ALegacyVerdictSavesTheProbeUntilItExpires) {
   {
     EraVerdicts eras = open();
-    EXPECT_EQ(eras.choice_for(spec), EraChoice::probe);
+    EXPECT_EQ(eras.choice_for(spec), peer::EraChoice::probe);
     eras.remember(spec, Era::legacy);
     wait_for_file();
   }
   const EraVerdicts again = open();
-  EXPECT_EQ(again.choice_for(spec), EraChoice::legacy);
+  EXPECT_EQ(again.choice_for(spec), peer::EraChoice::legacy);
   clock.advance(limits::kUpstreamVerdict - std::chrono::seconds(1));
-  EXPECT_EQ(again.choice_for(spec), EraChoice::legacy);
+  EXPECT_EQ(again.choice_for(spec), peer::EraChoice::legacy);
   clock.advance(std::chrono::seconds(2));
-  EXPECT_EQ(again.choice_for(spec), EraChoice::probe);
+  EXPECT_EQ(again.choice_for(spec), peer::EraChoice::probe);
 }
 
 TEST_F(EraVerdictsTest, AModernServerIsAskedEachTime) {
   EraVerdicts eras = open();
   eras.remember(spec, Era::modern);
-  EXPECT_EQ(eras.choice_for(spec), EraChoice::probe);
+  EXPECT_EQ(eras.choice_for(spec), peer::EraChoice::probe);
 }
 
 TEST_F(EraVerdictsTest, AnotherCommandUnderTheSameNameIsAnotherServer) {
   EraVerdicts eras = open();
   eras.remember(spec, Era::legacy);
   spec.args = {"--new"};
-  EXPECT_EQ(eras.choice_for(spec), EraChoice::probe);
+  EXPECT_EQ(eras.choice_for(spec), peer::EraChoice::probe);
 }
 
 TEST_F(EraVerdictsTest, UsingAVerdictDoesNotRenewIt) {
@@ -68,28 +68,28 @@ TEST_F(EraVerdictsTest, UsingAVerdictDoesNotRenewIt) {
   clock.advance(limits::kUpstreamVerdict / 2);
   eras.remember(spec, Era::legacy);
   clock.advance(limits::kUpstreamVerdict / 2);
-  EXPECT_EQ(eras.choice_for(spec), EraChoice::probe);
+  EXPECT_EQ(eras.choice_for(spec), peer::EraChoice::probe);
 }
 
 TEST_F(EraVerdictsTest, TheConfigurationHasTheLastWord) {
   EraVerdicts eras = open();
   eras.remember(spec, Era::legacy);
-  spec.era = EraChoice::modern;
-  EXPECT_EQ(eras.choice_for(spec), EraChoice::modern);
+  spec.era = peer::EraChoice::modern;
+  EXPECT_EQ(eras.choice_for(spec), peer::EraChoice::modern);
 }
 
 TEST_F(EraVerdictsTest, AVerdictThatDidNotWorkOutIsForgotten) {
   EraVerdicts eras = open();
   eras.remember(spec, Era::legacy);
   eras.forget(spec);
-  EXPECT_EQ(eras.choice_for(spec), EraChoice::probe);
+  EXPECT_EQ(eras.choice_for(spec), peer::EraChoice::probe);
 }
 
 TEST_F(EraVerdictsTest, ADamagedFileCountsAsEmpty) {
   for (const char* text :
        {"", "{", "[]", R"({"files":7})", R"({"files":{"server":"x","era":"legacy","date":-5}})"}) {
     std::ofstream(folder / "eras.json") << text;
-    EXPECT_EQ(open().choice_for(spec), EraChoice::probe) << text;
+    EXPECT_EQ(open().choice_for(spec), peer::EraChoice::probe) << text;
   }
 }
 

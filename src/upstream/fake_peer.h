@@ -20,9 +20,9 @@ struct FakeServer {
   explicit FakeServer(io::Loop loop) : executor(std::move(loop)) {}
 
   io::Loop executor;
-  PeerInfo info;
+  peer::PeerInfo info;
   std::function<Result<void>()> on_start = [] { return Result<void>(); };
-  std::function<io::Task<PeerAnswer>(FakePeer& peer, const Outgoing& outgoing)> on_request;
+  std::function<io::Task<peer::PeerAnswer>(FakePeer& peer, const peer::Outgoing& outgoing)> on_request;
   std::string exit_report = "exited with code 3";
 
   int starts = 0;
@@ -30,25 +30,25 @@ struct FakeServer {
   std::vector<std::string> requests;  // "method params"
   std::vector<std::set<std::string, std::less<>>> watches;
   std::vector<protocol::LogLevel> levels;
-  std::vector<EraChoice> eras;
+  std::vector<peer::EraChoice> eras;
   FakePeer* peer = nullptr;  // the newest
 
   Connect connect();
 };
 
-class FakePeer final : public Peer {
+class FakePeer final : public peer::Peer {
  public:
-  FakePeer(FakeServer& server, PeerObserver& observer)
+  FakePeer(FakeServer& server, peer::PeerObserver& observer)
       : server_(server), observer_(observer), gone_(server.executor) {}
   ~FakePeer() override {
     if (server_.peer == this) server_.peer = nullptr;
   }
 
-  [[nodiscard]] const PeerInfo& info() const override { return server_.info; }
+  [[nodiscard]] const peer::PeerInfo& info() const override { return server_.info; }
   [[nodiscard]] bool is_open() const override { return is_open_; }
-  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope&) override {
+  io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope&) override {
     server_.requests.push_back(outgoing.method + " " + outgoing.params);
-    if (!server_.on_request) co_return PeerAnswer(protocol::JsonText());
+    if (!server_.on_request) co_return peer::PeerAnswer(protocol::JsonText());
     co_return co_await server_.on_request(*this, outgoing);
   }
   io::Task<void> watch(std::set<std::string, std::less<>> uris) override {
@@ -67,7 +67,7 @@ class FakePeer final : public Peer {
   }
 
   /// Until the connection is gone: what a request that nobody answers does.
-  io::Task<PeerAnswer> never() {
+  io::Task<peer::PeerAnswer> never() {
     RELAY_CO_CHECK(co_await gone_.wait());
     co_return fail(unavailable("the connection closed"));
   }
@@ -76,11 +76,11 @@ class FakePeer final : public Peer {
     gone_.set();
     observer_.closed(unavailable("the connection closed"));
   }
-  PeerObserver& observer() { return observer_; }
+  peer::PeerObserver& observer() { return observer_; }
 
  private:
   FakeServer& server_;
-  PeerObserver& observer_;
+  peer::PeerObserver& observer_;
   io::Event gone_;
   bool is_open_ = true;
 };
@@ -89,7 +89,7 @@ class FakeConnection final : public PeerConnection {
  public:
   FakeConnection(FakeServer& server, std::unique_ptr<FakePeer> peer)
       : server_(server), peer_(std::move(peer)) {}
-  Peer& peer() override { return *peer_; }
+  peer::Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return 4711; }
   io::Task<std::string> exit_report() override { co_return server_.exit_report; }
   io::Task<void> close() override {
@@ -103,8 +103,8 @@ class FakeConnection final : public PeerConnection {
 };
 
 inline Connect FakeServer::connect() {
-  return [this](const ServerSpec&, EraChoice era, PeerObserver& observer,
-                std::shared_ptr<ServerLog>) -> io::Task<std::unique_ptr<PeerConnection>> {
+  return [this](const ServerSpec&, peer::EraChoice era, peer::PeerObserver& observer,
+                std::shared_ptr<launch::ServerLog>) -> io::Task<std::unique_ptr<PeerConnection>> {
     ++starts;
     eras.push_back(era);
     RELAY_CO_CHECK(co_await io::yield());

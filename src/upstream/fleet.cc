@@ -7,8 +7,8 @@ namespace relay::upstream {
 
 std::unique_ptr<Fleet> Fleet::make(io::Loop executor, net::HttpClient& http, io::ThreadPool& pool,
                                    const Clock& clock, RandomSource&, Log& log, FleetOptions options) {
-  auto redactor = std::make_shared<Redactor>();
-  auto heads = std::make_shared<ProcessCount>(executor);
+  auto redactor = std::make_shared<secrets::Redactor>();
+  auto heads = std::make_shared<launch::ProcessCount>(executor);
   ConnectorParts connector{.executor = executor,
                            .http = http,
                            .pool = pool,
@@ -16,7 +16,7 @@ std::unique_ptr<Fleet> Fleet::make(io::Loop executor, net::HttpClient& http, io:
                            .resolve = std::move(options.resolve),
                            .redactor = redactor,
                            .heads = heads,
-                           .environment = our_environment(),
+                           .environment = launch::our_environment(),
                            .cage_program = options.cage_program};
   FleetParts parts{.executor = executor,
                    .clock = clock,

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "io/thread_pool.h"
 #include "net/http_client.h"
+#include "secrets/secrets.h"
 #include "upstream/upstream.h"
 
 namespace relay::upstream {
@@ -23,20 +24,16 @@ class FleetObserver {
  public:
   virtual ~FleetObserver() = default;
   /// A list of the server changed, or the server came, went, or failed.
-  virtual void offer_changed(std::string_view server, ListKind list) = 0;
+  virtual void offer_changed(std::string_view server, peer::ListKind list) = 0;
   virtual void resource_updated(std::string_view server, std::string_view uri) = 0;
   virtual void log(std::string_view server, protocol::LogLevel level, std::string_view logger,
                    const json::value& data) = 0;
 };
 
-/// Gives the value of ${env:...}, ${file:...} and ${secret:...} in a text. Fails with the name of what is
-/// missing, never with a value.
-using ResolveSecrets = std::function<Result<std::string>(std::string_view text)>;
-
 struct FleetOptions {
   protocol::Implementation self;  // how we introduce ourselves
   std::filesystem::path state;    // .relay/mcp: era verdicts, logs
-  ResolveSecrets resolve;
+  secrets::ResolveSecrets resolve;
   std::filesystem::path cage_program;  // relay-cage, for servers with a CageSpec
 };
 

@@ -8,9 +8,9 @@
 namespace relay::upstream {
 namespace {
 
-constexpr std::array kLists{ListKind::tools, ListKind::resources, ListKind::prompts};
+constexpr std::array kLists{peer::ListKind::tools, peer::ListKind::resources, peer::ListKind::prompts};
 
-std::size_t index_of(ListKind list) {
+std::size_t index_of(peer::ListKind list) {
   return static_cast<std::size_t>(list);
 }
 
@@ -22,12 +22,12 @@ bool same_items(const protocol::Listing<T>& a, const protocol::Listing<T>& b) {
   });
 }
 
-bool same_list(const Offer& a, const Offer& b, ListKind list) {
+bool same_list(const Offer& a, const Offer& b, peer::ListKind list) {
   switch (list) {
-    case ListKind::tools: return same_items(a.tools, b.tools);
-    case ListKind::resources:
+    case peer::ListKind::tools: return same_items(a.tools, b.tools);
+    case peer::ListKind::resources:
       return same_items(a.resources, b.resources) && same_items(a.templates, b.templates);
-    case ListKind::prompts: return same_items(a.prompts, b.prompts);
+    case peer::ListKind::prompts: return same_items(a.prompts, b.prompts);
   }
   return true;
 }
@@ -53,9 +53,9 @@ io::Task<std::shared_ptr<const Offer>> KeptOffer::get(Open open, Differs differs
   co_return flight->result;
 }
 
-std::vector<ListKind> KeptOffer::stale_lists() const {
-  std::vector<ListKind> stale;
-  for (const ListKind list : kLists) {
+std::vector<peer::ListKind> KeptOffer::stale_lists() const {
+  std::vector<peer::ListKind> stale;
+  for (const peer::ListKind list : kLists) {
     const Freshness& fresh = freshness_[index_of(list)];
     if (fresh.is_stale || (fresh.until && clock_.mono() >= *fresh.until)) stale.push_back(list);
   }
@@ -76,30 +76,30 @@ io::Task<void> KeptOffer::fly(std::shared_ptr<Flight> flight, Open open, Differs
 
 io::Task<std::shared_ptr<const Offer>> KeptOffer::refresh(Open open, Differs differs) {
   RELAY_CO_TRY(const WalkLists walk, co_await open());
-  const std::vector<ListKind> kinds = stale_lists();
+  const std::vector<peer::ListKind> kinds = stale_lists();
   // Before the question goes out: a change that is announced while the answer travels makes the list stale
   // again.
-  for (const ListKind list : kinds) freshness_[index_of(list)].is_stale = false;
+  for (const peer::ListKind list : kinds) freshness_[index_of(list)].is_stale = false;
   Walked before;
   if (known_) before.offer = *known_;
   std::ranges::copy(shelves_, before.shelves);
   Result<Walked> walked = co_await walk(kinds, std::move(before));
   if (!walked) {
-    for (const ListKind list : kinds) freshness_[index_of(list)].is_stale = true;
+    for (const peer::ListKind list : kinds) freshness_[index_of(list)].is_stale = true;
     co_return fail(std::move(walked.error()));
   }
   take(std::move(*walked), kinds, differs);
   co_return known_;
 }
 
-void KeptOffer::take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs) {
+void KeptOffer::take(Walked walked, const std::vector<peer::ListKind>& kinds, const Differs& differs) {
   std::ranges::copy(walked.shelves, shelves_.begin());
   const std::shared_ptr<const Offer> before =
       std::exchange(known_, std::make_shared<const Offer>(std::move(walked.offer)));
   is_remembered_ = false;
-  std::vector<ListKind> untold;
+  std::vector<peer::ListKind> untold;
   bool is_other = !before;
-  for (const ListKind list : kinds) {
+  for (const peer::ListKind list : kinds) {
     Freshness& fresh = freshness_[index_of(list)];
     fresh.until = expiry(shelves_[index_of(list)]);
     const bool was_announced = std::exchange(fresh.was_announced, false);
@@ -108,7 +108,7 @@ void KeptOffer::take(Walked walked, const std::vector<ListKind>& kinds, const Di
     if (is_new && !was_announced) untold.push_back(list);
   }
   if (is_other) save_if_whole();
-  for (const ListKind list : untold) differs(list);
+  for (const peer::ListKind list : untold) differs(list);
 }
 
 // A list that the server failed to give is not what it offers.
@@ -131,7 +131,7 @@ std::optional<MonoTime> KeptOffer::expiry(const ListCaching& shelf) const {
   return now + limits::kUpstreamFresh;
 }
 
-void KeptOffer::list_changed(ListKind list) {
+void KeptOffer::list_changed(peer::ListKind list) {
   freshness_[index_of(list)].is_stale = true;
   freshness_[index_of(list)].was_announced = true;
 }

@@ -23,12 +23,12 @@ namespace relay::upstream {
 class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
  public:
   /// Walks those lists, with the others as they were.
-  using WalkLists = std::function<io::Task<Walked>(std::vector<ListKind> kinds, Walked before)>;
+  using WalkLists = std::function<io::Task<Walked>(std::vector<peer::ListKind> kinds, Walked before)>;
   /// Connects, starting the server if need be, and gives what walks its lists. In two steps, because a new
   /// connection makes every list stale.
   using Open = std::function<io::Task<WalkLists>()>;
   /// A list is not what it was, and nobody was told yet.
-  using Differs = std::function<void(ListKind list)>;
+  using Differs = std::function<void(peer::ListKind list)>;
 
   /// Without a file nothing is remembered.
   KeptOffer(io::Loop executor, const Clock& clock, std::shared_ptr<OfferFile> file = nullptr);
@@ -42,7 +42,7 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
   void forget();
 
   /// The server said so, and whoever cares was told.
-  void list_changed(ListKind list);
+  void list_changed(peer::ListKind list);
   /// A new process may offer something else.
   void reconnected();
 
@@ -58,11 +58,11 @@ class KeptOffer : public std::enable_shared_from_this<KeptOffer> {
     std::optional<MonoTime> until;
   };
 
-  [[nodiscard]] std::vector<ListKind> stale_lists() const;
+  [[nodiscard]] std::vector<peer::ListKind> stale_lists() const;
   io::Task<void> fly(std::shared_ptr<Flight> flight, Open open, Differs differs);
   io::Task<std::shared_ptr<const Offer>> refresh(Open open, Differs differs);
   void save_if_whole() const;
-  void take(Walked walked, const std::vector<ListKind>& kinds, const Differs& differs);
+  void take(Walked walked, const std::vector<peer::ListKind>& kinds, const Differs& differs);
   [[nodiscard]] std::optional<MonoTime> expiry(const ListCaching& shelf) const;
 
   io::Loop executor_;

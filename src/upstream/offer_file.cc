@@ -1,10 +1,11 @@
 #include "upstream/offer_file.h"
 
+#include "base/disk.h"
+#include "io/replace_file.h"
 #include "io/spawn.h"
 #include "protocol/json_writer.h"
 #include "upstream/offer_items.h"
 #include "upstream/server_fingerprint.h"
-#include "upstream/state_file.h"
 
 namespace relay::upstream {
 namespace {
@@ -88,7 +89,7 @@ std::optional<Offer> OfferFile::load() const {
 void OfferFile::save(const Offer& offer) {
   std::string text = write_offer(offer, fingerprint_of_offer(spec_));
   if (text.size() > kFileBytes) return remove();
-  replace_file_soon(executor_, pool_, path_, std::move(text), "offer of an upstream server");
+  io::replace_file_soon(executor_, pool_, path_, std::move(text), "offer of an upstream server");
 }
 
 void OfferFile::remove() {

@@ -28,11 +28,11 @@ class OfferFileTest : public UpstreamFixture {
   OfferFileTest() {
     spec.command = "server";
     server.info.capabilities = {{"tools", json::object{{"listChanged", true}}}};
-    server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
+    server.on_request = [this](FakePeer&, const peer::Outgoing& outgoing) -> io::Task<peer::PeerAnswer> {
       ++(outgoing.method == "tools/list" ? lists : calls);
-      if (outgoing.method != "tools/list") co_return PeerAnswer(JsonText());
-      if (fails) co_return PeerAnswer(std::unexpect, protocol::RpcError{-32000, "not now", {}});
-      co_return PeerAnswer(JsonText::trusted(tools));
+      if (outgoing.method != "tools/list") co_return peer::PeerAnswer(JsonText());
+      if (fails) co_return peer::PeerAnswer(std::unexpect, protocol::RpcError{-32000, "not now", {}});
+      co_return peer::PeerAnswer(JsonText::trusted(tools));
     };
     remember();
   }
@@ -85,7 +85,7 @@ TEST_F(OfferFileTest, TheFirstCallStartsTheServerAndWhatDiffersIsTold) {
   tools = R"({"tools":[{"name":"one"}]})";
   ASSERT_TRUE(request("one"));
   until([&] { return !observer.changes.empty(); });
-  EXPECT_THAT(observer.changes, ElementsAre(ListKind::tools));
+  EXPECT_THAT(observer.changes, ElementsAre(peer::ListKind::tools));
   EXPECT_THAT(tool_names(*upstream().known_offer()), ElementsAre("one"));
 }
 

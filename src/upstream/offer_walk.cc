@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "peer/request_scope.h"
 #include "protocol/modern_headers.h"
 #include "upstream/offer_items.h"
-#include "upstream/request_scope.h"
 
 namespace relay::upstream {
 namespace {
@@ -24,7 +24,7 @@ struct Pages {
 };
 
 struct Walk {
-  Peer& peer;
+  peer::Peer& peer;
   const ServerSpec& spec;
   std::vector<std::string>& oddities;
 };
@@ -47,12 +47,12 @@ io::Task<Pages> walk_pages(Walk walk, std::string method, std::string member) {
   Pages pages;
   std::set<std::string> seen;
   std::optional<std::string> cursor;
-  SilentScope nobody;
+  peer::SilentScope nobody;
   for (std::size_t page = 0; page < limits::kUpstreamPages && pages.items.size() < limits::kUpstreamItems;
        ++page) {
-    Outgoing ask{.method = method, .params = params_of(cursor)};
+    peer::Outgoing ask{.method = method, .params = params_of(cursor)};
     ask.timeout = walk.spec.call_timeout;
-    RELAY_CO_TRY(const PeerAnswer answer, co_await walk.peer.request(std::move(ask), nobody));
+    RELAY_CO_TRY(const peer::PeerAnswer answer, co_await walk.peer.request(std::move(ask), nobody));
     if (!answer) {
       walk.oddities.push_back(
           fmt::format("{}: {} (code {})", method, answer.error().message, answer.error().code));
@@ -93,16 +93,16 @@ bool needs_header_check(const Walk& walk) {
   return walk.spec.transport != ServerTransport::stdio && walk.peer.info().era() == protocol::Era::modern;
 }
 
-std::string_view capability_of(ListKind kind) {
+std::string_view capability_of(peer::ListKind kind) {
   switch (kind) {
-    case ListKind::tools: return "tools";
-    case ListKind::resources: return "resources";
-    case ListKind::prompts: return "prompts";
+    case peer::ListKind::tools: return "tools";
+    case peer::ListKind::resources: return "resources";
+    case peer::ListKind::prompts: return "prompts";
   }
   return "";
 }
 
-ListCaching make_shelf(const PeerInfo& info, ListKind kind, const Pages& pages) {
+ListCaching make_shelf(const peer::PeerInfo& info, peer::ListKind kind, const Pages& pages) {
   const json::object* declared = json::find_object(info.capabilities, capability_of(kind));
   return {.announces_changes = declared && json::find_bool(*declared, "listChanged").value_or(false),
           .ttl = pages.ttl,
@@ -113,7 +113,7 @@ io::Task<ListCaching> walk_tools(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "tools/list", "tools"));
   const HeaderParams params = needs_header_check(walk) ? HeaderParams::check : HeaderParams::ignore;
   offer.tools = make_listing(pages, read_tools(pages.items, walk.spec, params, walk.oddities));
-  co_return make_shelf(walk.peer.info(), ListKind::tools, pages);
+  co_return make_shelf(walk.peer.info(), peer::ListKind::tools, pages);
 }
 
 io::Task<ListCaching> walk_resources(Walk walk, Offer& offer) {
@@ -125,46 +125,47 @@ io::Task<ListCaching> walk_resources(Walk walk, Offer& offer) {
       templates, read_items<protocol::ResourceTemplate>(templates.items, walk.oddities, parse_template));
   if (pages.ttl) templates.ttl = std::min(templates.ttl.value_or(*pages.ttl), *pages.ttl);
   templates.is_whole = templates.is_whole && pages.is_whole;
-  co_return make_shelf(walk.peer.info(), ListKind::resources, templates);
+  co_return make_shelf(walk.peer.info(), peer::ListKind::resources, templates);
 }
 
 io::Task<ListCaching> walk_prompts(Walk walk, Offer& offer) {
   RELAY_CO_TRY(const Pages pages, co_await walk_pages(walk, "prompts/list", "prompts"));
   offer.prompts = make_listing(pages, read_items<protocol::Prompt>(pages.items, walk.oddities, parse_prompt));
-  co_return make_shelf(walk.peer.info(), ListKind::prompts, pages);
+  co_return make_shelf(walk.peer.info(), peer::ListKind::prompts, pages);
 }
 
-io::Task<ListCaching> walk_list(Walk walk, ListKind kind, Offer& offer) {
+io::Task<ListCaching> walk_list(Walk walk, peer::ListKind kind, Offer& offer) {
   switch (kind) {
-    case ListKind::tools: co_return co_await walk_tools(walk, offer);
-    case ListKind::resources: co_return co_await walk_resources(walk, offer);
-    case ListKind::prompts: co_return co_await walk_prompts(walk, offer);
+    case peer::ListKind::tools: co_return co_await walk_tools(walk, offer);
+    case peer::ListKind::resources: co_return co_await walk_resources(walk, offer);
+    case peer::ListKind::prompts: co_return co_await walk_prompts(walk, offer);
   }
   co_return fail(internal("unknown kind of list"));
 }
 
 // A list the server does not have: nothing to ask for, and nothing that could change without a reconnect.
-void clear_list(ListKind kind, Offer& offer) {
+void clear_list(peer::ListKind kind, Offer& offer) {
   switch (kind) {
-    case ListKind::tools: offer.tools = {}; return;
-    case ListKind::resources:
+    case peer::ListKind::tools: offer.tools = {}; return;
+    case peer::ListKind::resources:
       offer.resources = {};
       offer.templates = {};
       return;
-    case ListKind::prompts: offer.prompts = {}; return;
+    case peer::ListKind::prompts: offer.prompts = {}; return;
   }
 }
 
 }  // namespace
 
-io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<ListKind> kinds, Walked before) {
+io::Task<Walked> walk_offer(peer::Peer& peer, const ServerSpec& spec, std::vector<peer::ListKind> kinds,
+                            Walked before) {
   Walked walked = std::move(before);
   Offer& offer = walked.offer;
   offer.instructions = peer.info().instructions;
   offer.server = peer.info().server;
   offer.capabilities = peer.info().capabilities;
   std::vector<std::string> oddities;
-  for (const ListKind kind : kinds) {
+  for (const peer::ListKind kind : kinds) {
     ListCaching& shelf = walked.shelves[static_cast<std::size_t>(kind)];
     if (peer.info().can(capability_of(kind))) {
       RELAY_CO_TRY(shelf, co_await walk_list({peer, spec, oddities}, kind, offer));

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "io/task.h"
+#include "peer/peer.h"
 #include "upstream/offer.h"
-#include "upstream/peer.h"
 #include "upstream/server_spec.h"
 
 namespace relay::upstream {
@@ -27,6 +27,7 @@ struct Walked {
 
 /// Asks for the lists in `kinds` and takes the others from `before`. Fails only when the connection does; a
 /// server that refuses to list something has an empty list and an oddity.
-io::Task<Walked> walk_offer(Peer& peer, const ServerSpec& spec, std::vector<ListKind> kinds, Walked before);
+io::Task<Walked> walk_offer(peer::Peer& peer, const ServerSpec& spec, std::vector<peer::ListKind> kinds,
+                            Walked before);
 
 }  // namespace relay::upstream

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "io/task.h"
-#include "upstream/peer.h"
-#include "upstream/server_log.h"
+#include "launch/server_log.h"
+#include "peer/peer.h"
 #include "upstream/server_spec.h"
 
 namespace relay::upstream {
@@ -19,7 +19,7 @@ class PeerConnection {
  public:
   virtual ~PeerConnection() = default;  // a process that still runs is killed, and reaped in the background
 
-  virtual Peer& peer() = 0;
+  virtual peer::Peer& peer() = 0;
   [[nodiscard]] virtual std::optional<int> pid() const = 0;
   /// How the process ended, for a sentence: "exited with code 3". Waits a moment for it; empty when it runs
   /// or there is none.
@@ -31,7 +31,8 @@ class PeerConnection {
 /// Fails with a reason for people. Kinds that a second try cannot mend (see is_hopeless) are not tried again.
 /// `observer` lives as long as the connection; `log` takes what the server says on stderr.
 using Connect = std::function<io::Task<std::unique_ptr<PeerConnection>>(
-    const ServerSpec& spec, EraChoice era, PeerObserver& observer, std::shared_ptr<ServerLog> log)>;
+    const ServerSpec& spec, peer::EraChoice era, peer::PeerObserver& observer,
+    std::shared_ptr<launch::ServerLog> log)>;
 
 /// A missing program, a missing secret, a refused credential: only a change of the configuration helps.
 bool is_hopeless(const Error& error);

@@ -14,8 +14,8 @@
 #include "io/child.h"
 #include "io/spawn.h"
 #include "io/test_loop.h"
+#include "secrets/secrets.h"
 #include "upstream/connector.h"
-#include "upstream/secrets.h"
 #include "upstream/supervised_fleet.h"
 
 namespace relay::upstream {
@@ -30,7 +30,7 @@ class ProcessFixture : public testing::Test {
     spec.command = "/usr/bin/python3";
     spec.args = {RELAY_FIXTURES "/scripted_server.py"};
     spec.call_timeout = std::chrono::seconds(60);
-    environment = our_environment();
+    environment = launch::our_environment();
     pace.first_delay = std::chrono::milliseconds(1);
   }
   ~ProcessFixture() override {
@@ -45,16 +45,16 @@ class ProcessFixture : public testing::Test {
 
   SupervisedFleet& fleet() {
     if (!fleet_) {
-      ConnectorParts connector{
-          .executor = loop.executor(),
-          .http = *http,
-          .pool = pool,
-          .self = {.name = "relay", .version = "1"},
-          .resolve = make_secret_resolver(environment, folder, SecretStore(folder / "secrets.json")),
-          .redactor = redactor,
-          .heads = heads,
-          .environment = environment,
-          .cage_program = RELAY_CAGE};
+      ConnectorParts connector{.executor = loop.executor(),
+                               .http = *http,
+                               .pool = pool,
+                               .self = {.name = "relay", .version = "1"},
+                               .resolve = secrets::make_secret_resolver(
+                                   environment, folder, secrets::SecretStore(folder / "secrets.json")),
+                               .redactor = redactor,
+                               .heads = heads,
+                               .environment = environment,
+                               .cage_program = RELAY_CAGE};
       fleet_ = std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
                                                             .clock = clock,
                                                             .log = log,
@@ -72,16 +72,16 @@ class ProcessFixture : public testing::Test {
     return fleet().find(spec.name);
   }
 
-  Result<PeerAnswer> request(const std::string& tool, const std::string& arguments = "{}",
-                             std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
-    Outgoing outgoing{.method = "tools/call",
-                      .params = "{\"name\":\"" + tool + "\",\"arguments\":" + arguments + "}"};
+  Result<peer::PeerAnswer> request(const std::string& tool, const std::string& arguments = "{}",
+                                   std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+    peer::Outgoing outgoing{.method = "tools/call",
+                            .params = "{\"name\":\"" + tool + "\",\"arguments\":" + arguments + "}"};
     outgoing.timeout = timeout;
     return loop.run(server()->request(std::move(outgoing), nobody));
   }
   /// The text of the result, whatever it is; an error's message if there is none.
   std::string call(const std::string& tool, const std::string& arguments = "{}") {
-    const Result<PeerAnswer> answer = request(tool, arguments);
+    const Result<peer::PeerAnswer> answer = request(tool, arguments);
     if (!answer) return "failed: " + answer.error().message;
     if (!*answer) return "refused: " + answer->error().message;
     const json::array* content = json::find_array((*answer)->value().get_object(), "content");
@@ -112,12 +112,12 @@ class ProcessFixture : public testing::Test {
   SystemClock clock;
   NullLog log;
   std::unique_ptr<net::HttpClient> http = net::HttpClient::make(loop.executor());
-  std::shared_ptr<Redactor> redactor = std::make_shared<Redactor>();
-  std::shared_ptr<ProcessCount> heads = std::make_shared<ProcessCount>(loop.executor());
-  Environment environment;
+  std::shared_ptr<secrets::Redactor> redactor = std::make_shared<secrets::Redactor>();
+  std::shared_ptr<launch::ProcessCount> heads = std::make_shared<launch::ProcessCount>(loop.executor());
+  launch::Environment environment;
   ServerSpec spec;
   Pace pace;
-  SilentScope nobody;
+  peer::SilentScope nobody;
 
  private:
   std::unique_ptr<SupervisedFleet> fleet_;

@@ -150,10 +150,10 @@ TEST_F(ProcessTest, ManyServersThatCrashHangAndFloodLeaveNothingBehind) {
   }
   fleet().apply(specs);
   int answered = 0;
-  auto run = [](std::shared_ptr<Upstream> to, std::string tool, RequestScope& who,
+  auto run = [](std::shared_ptr<Upstream> to, std::string tool, peer::RequestScope& who,
                 int& count) -> io::Task<void> {
-    Outgoing outgoing{.method = "tools/call",
-                      .params = "{\"name\":\"" + tool + "\",\"arguments\":{\"text\":\"x\"}}"};
+    peer::Outgoing outgoing{.method = "tools/call",
+                            .params = "{\"name\":\"" + tool + "\",\"arguments\":{\"text\":\"x\"}}"};
     outgoing.timeout = tool == "hang" ? 300ms : 60s;
     const auto answer = co_await to->request(std::move(outgoing), who);
     if (!answer) EXPECT_THAT(answer.error().message, HasSubstr(to->spec().name));

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "upstream/request_scope.h"
+#include "peer/request_scope.h"
 
 namespace relay::upstream {
 namespace {
 
 constexpr int kDoublingsMax = 16;
 
-std::string with_last_line(std::string text, const ServerLog& log) {
+std::string with_last_line(std::string text, const launch::ServerLog& log) {
   if (const std::string line = log.last_line(); !line.empty()) text += "; its last line on stderr: " + line;
   return text;
 }
@@ -99,7 +99,7 @@ io::Task<void> ServerConnection::try_until_settled() {
 io::Task<std::shared_ptr<ConnectionInstance>> ServerConnection::connect() {
   auto line = std::make_shared<ConnectionInstance>(shared_from_this());
   const ServerSpec& spec = setup_->spec;
-  const EraChoice era = setup_->eras->choice_for(spec);
+  const peer::EraChoice era = setup_->eras->choice_for(spec);
   setup_->log->begin_process();
   // The connection has its own limit, with a better message; this one is for a connection that forgets it.
   // Probing may start a server twice.
@@ -173,14 +173,14 @@ Error ServerConnection::given_up() const {
 
 // ---- Using.
 
-io::Task<PeerAnswer> ServerConnection::request(Outgoing outgoing, RequestScope& exchange) {
+io::Task<peer::PeerAnswer> ServerConnection::request(peer::Outgoing outgoing, peer::RequestScope& exchange) {
   const auto self = shared_from_this();
   std::shared_ptr<ConnectionInstance> line = find_open();
   if (!line) {
     RELAY_CO_TRY(line, co_await open());
   }
   const Use use(*this);
-  Result<PeerAnswer> answer = co_await line->peer().request(std::move(outgoing), exchange);
+  Result<peer::PeerAnswer> answer = co_await line->peer().request(std::move(outgoing), exchange);
   note_answer(line, answer);
   if (answer) co_return answer;
   RELAY_CO_TRY(Error error, co_await explain(line, std::move(answer.error())));
@@ -203,7 +203,7 @@ io::Task<Error> ServerConnection::explain(std::shared_ptr<ConnectionInstance> li
 }
 
 void ServerConnection::note_answer(const std::shared_ptr<ConnectionInstance>& line,
-                                   const Result<PeerAnswer>& answer) {
+                                   const Result<peer::PeerAnswer>& answer) {
   if (answer) timeouts_in_row_ = 0;
   if (answer || answer.error().kind != ErrorKind::timeout || line != line_) return;
   if (++timeouts_in_row_ < setup_->pace.timeouts || line->is_being_checked_) return;
@@ -214,11 +214,12 @@ void ServerConnection::note_answer(const std::shared_ptr<ConnectionInstance>& li
 // Slow tools are no reason to restart a server; one that does not even answer the cheapest question is dead.
 io::Task<void> ServerConnection::check_alive(std::shared_ptr<ConnectionInstance> line) {
   const auto self = shared_from_this();
-  Outgoing ping{.method = line->peer().info().era() == protocol::Era::modern ? "server/discover" : "ping",
-                .params = "{}"};
+  peer::Outgoing ping{
+      .method = line->peer().info().era() == protocol::Era::modern ? "server/discover" : "ping",
+      .params = "{}"};
   ping.timeout = setup_->pace.ping;
-  SilentScope nobody;
-  const Result<PeerAnswer> answer = co_await line->peer().request(std::move(ping), nobody);
+  peer::SilentScope nobody;
+  const Result<peer::PeerAnswer> answer = co_await line->peer().request(std::move(ping), nobody);
   line->is_being_checked_ = false;
   timeouts_in_row_ = 0;
   if (!answer && answer.error().kind == ErrorKind::timeout)
@@ -315,7 +316,7 @@ void ConnectionInstance::stop_timers() {
   alive_check_.cancel();
 }
 
-void ConnectionInstance::list_changed(ListKind list) {
+void ConnectionInstance::list_changed(peer::ListKind list) {
   const auto lane = lane_.lock();
   if (const auto owner = lane ? lane->owner_.lock() : nullptr) owner->list_changed(list);
 }

@@ -40,7 +40,7 @@ struct ConnectionSetup {
   const Clock& clock;
   Connect connect;
   std::shared_ptr<EraVerdicts> eras;
-  std::shared_ptr<ServerLog> log;
+  std::shared_ptr<launch::ServerLog> log;
   Pace pace;
 };
 
@@ -51,11 +51,11 @@ class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
   virtual void phase_changed(ServerConnection& lane, ServerPhase before) = 0;
-  virtual void list_changed(ListKind list) = 0;
+  virtual void list_changed(peer::ListKind list) = 0;
   virtual void resource_updated(std::string_view uri) = 0;
   virtual void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
   /// Called with a new connection before anybody else uses it: restores watches and the log level.
-  virtual io::Task<void> restore_state(ServerConnection& lane, Peer& peer) = 0;
+  virtual io::Task<void> restore_state(ServerConnection& lane, peer::Peer& peer) = 0;
   /// A reason to keep an unused connection.
   [[nodiscard]] virtual bool is_wanted(const ServerConnection& lane) const = 0;
 };
@@ -71,7 +71,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
   io::Task<std::shared_ptr<ConnectionInstance>> open();
   /// Sends it and counts what comes back. A connection that dies meanwhile gives an error with the server's
   /// last words.
-  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange);
+  io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange);
   /// Why a request on that line really failed. Waits for the server's last words when the line is closed.
   io::Task<Error> explain(std::shared_ptr<ConnectionInstance> line, Error error);
   /// Nothing when the lane is not ready.
@@ -125,7 +125,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
   void instance_closed(const std::shared_ptr<ConnectionInstance>& line, const Error& why);
   io::Task<void> finish_closed(std::shared_ptr<ConnectionInstance> line, Error why);
   io::Task<std::string> describe_exit(std::shared_ptr<ConnectionInstance> line, std::string why);
-  void note_answer(const std::shared_ptr<ConnectionInstance>& line, const Result<PeerAnswer>& answer);
+  void note_answer(const std::shared_ptr<ConnectionInstance>& line, const Result<peer::PeerAnswer>& answer);
   io::Task<void> check_alive(std::shared_ptr<ConnectionInstance> line);
   io::Task<void> stop_when_idle(std::shared_ptr<ConnectionInstance> line);
   [[nodiscard]] bool stops_when_idle() const;
@@ -148,7 +148,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
 };
 
 /// One connection of a lane, from its start to its burial.
-class ConnectionInstance final : public PeerObserver,
+class ConnectionInstance final : public peer::PeerObserver,
                                  public std::enable_shared_from_this<ConnectionInstance> {
  public:
   explicit ConnectionInstance(const std::shared_ptr<ServerConnection>& lane)
@@ -157,11 +157,11 @@ class ConnectionInstance final : public PeerObserver,
         lane_(lane),
         log_(lane->setup_->log) {}
 
-  [[nodiscard]] Peer& peer() const { return connection_->peer(); }
+  [[nodiscard]] peer::Peer& peer() const { return connection_->peer(); }
   [[nodiscard]] bool is_open() const { return connection_ && !is_closed_ && connection_->peer().is_open(); }
   [[nodiscard]] std::optional<int> pid() const { return connection_ ? connection_->pid() : std::nullopt; }
 
-  void list_changed(ListKind list) override;
+  void list_changed(peer::ListKind list) override;
   void resource_updated(std::string_view uri) override;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
   void oddity(std::string_view text) override;
@@ -179,7 +179,7 @@ class ConnectionInstance final : public PeerObserver,
   io::CancelSource idle_watch_;
   io::CancelSource alive_check_;
   std::weak_ptr<ServerConnection> lane_;
-  std::shared_ptr<ServerLog> log_;
+  std::shared_ptr<launch::ServerLog> log_;
   std::unique_ptr<PeerConnection> connection_;  // last: it goes first, and may still talk to the observer
 };
 

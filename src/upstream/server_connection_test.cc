@@ -15,7 +15,7 @@ using testing::Not;
 class LaneTest : public UpstreamFixture {
  protected:
   void answer_nothing() {
-    server.on_request = [](FakePeer& peer, const Outgoing&) { return peer.never(); };
+    server.on_request = [](FakePeer& peer, const peer::Outgoing&) { return peer.never(); };
   }
 };
 
@@ -30,7 +30,7 @@ TEST_F(LaneTest, NothingIsStartedUntilSomebodyNeedsIt) {
 }
 
 TEST_F(LaneTest, ManyWaitForOneStart) {
-  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<peer::PeerAnswer>>>> slots;
   for (int i = 0; i < 10; ++i) slots.push_back(begin());
   until([&] { return std::ranges::all_of(slots, [](const auto& slot) { return slot->has_value(); }); });
   for (const auto& slot : slots) EXPECT_TRUE((*slot)->has_value());
@@ -102,7 +102,7 @@ TEST_F(LaneTest, AFailureOnTheWayIsForgiven) {
 
 TEST_F(LaneTest, ACallWhoseServerDiesSaysWhoHowAndWhy) {
   redactor->learn("hunter2-secret");
-  server.on_request = [this](FakePeer& peer, const Outgoing&) -> io::Task<PeerAnswer> {
+  server.on_request = [this](FakePeer& peer, const peer::Outgoing&) -> io::Task<peer::PeerAnswer> {
     log->stderr_bytes("Segmentation fault near hunter2-secret\n");
     peer.die();
     co_return co_await peer.never();
@@ -116,8 +116,8 @@ TEST_F(LaneTest, ACallWhoseServerDiesSaysWhoHowAndWhy) {
 }
 
 TEST_F(LaneTest, ACallIsNeverSentTwiceButTheNextOneFindsANewProcess) {
-  server.on_request = [](FakePeer& peer, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
-    if (outgoing.params.find("kill") == std::string::npos) co_return PeerAnswer(protocol::JsonText());
+  server.on_request = [](FakePeer& peer, const peer::Outgoing& outgoing) -> io::Task<peer::PeerAnswer> {
+    if (outgoing.params.find("kill") == std::string::npos) co_return peer::PeerAnswer(protocol::JsonText());
     peer.die();
     co_return co_await peer.never();
   };
@@ -160,7 +160,7 @@ TEST_F(LaneTest, ALongLifeForgivesEarlierDeaths) {
 }
 
 TEST_F(LaneTest, AServerThatAnswersNothingIsAskedAndThenRestarted) {
-  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
+  server.on_request = [](FakePeer&, const peer::Outgoing&) -> io::Task<peer::PeerAnswer> {
     co_return fail(timed_out("no answer within 60000 ms"));
   };
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
@@ -171,7 +171,7 @@ TEST_F(LaneTest, AServerThatAnswersNothingIsAskedAndThenRestarted) {
 
 TEST_F(LaneTest, AModernServerIsAskedInItsOwnWay) {
   server.info.revision = protocol::kLatestModern;
-  server.on_request = [](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
+  server.on_request = [](FakePeer&, const peer::Outgoing&) -> io::Task<peer::PeerAnswer> {
     co_return fail(timed_out("no answer"));
   };
   for (int i = 0; i < limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
@@ -180,7 +180,7 @@ TEST_F(LaneTest, AModernServerIsAskedInItsOwnWay) {
 }
 
 TEST_F(LaneTest, CallsThatAreOpenWhenASilentServerIsGivenUpSaySo) {
-  server.on_request = [](FakePeer& peer, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
+  server.on_request = [](FakePeer& peer, const peer::Outgoing& outgoing) -> io::Task<peer::PeerAnswer> {
     if (outgoing.params.find("hangs") != std::string::npos) co_return co_await peer.never();
     co_return fail(timed_out("no answer"));
   };
@@ -192,8 +192,8 @@ TEST_F(LaneTest, CallsThatAreOpenWhenASilentServerIsGivenUpSaySo) {
 }
 
 TEST_F(LaneTest, SlowToolsAreNoReasonToRestartAServerThatLives) {
-  server.on_request = [](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
-    if (outgoing.method == "ping") co_return PeerAnswer(protocol::JsonText());
+  server.on_request = [](FakePeer&, const peer::Outgoing& outgoing) -> io::Task<peer::PeerAnswer> {
+    if (outgoing.method == "ping") co_return peer::PeerAnswer(protocol::JsonText());
     co_return fail(timed_out("no answer"));
   };
   for (int i = 0; i < 3 * limits::kUpstreamTimeouts; ++i) EXPECT_FALSE(request());
@@ -203,8 +203,8 @@ TEST_F(LaneTest, SlowToolsAreNoReasonToRestartAServerThatLives) {
 
 TEST_F(LaneTest, AnAnswerInBetweenEndsTheRow) {
   int calls = 0;
-  server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
-    if (++calls % limits::kUpstreamTimeouts == 0) co_return PeerAnswer(protocol::JsonText());
+  server.on_request = [&](FakePeer&, const peer::Outgoing&) -> io::Task<peer::PeerAnswer> {
+    if (++calls % limits::kUpstreamTimeouts == 0) co_return peer::PeerAnswer(protocol::JsonText());
     co_return fail(timed_out("no answer"));
   };
   for (int i = 0; i < 4 * limits::kUpstreamTimeouts; ++i) [[maybe_unused]]
@@ -249,7 +249,7 @@ class IdleTest : public LaneTest {
                           .clock = real,
                           .connect = server.connect(),
                           .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, real, ""),
-                          .log = std::make_shared<ServerLog>(real, redactor, nullptr),
+                          .log = std::make_shared<launch::ServerLog>(real, redactor, nullptr),
                           .pace = pace};
     return std::make_shared<SupervisedUpstream>(std::move(setup), &observer);
   }

@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "peer/era_choice.h"
 
 namespace relay::upstream {
 
 enum class ServerTransport : std::uint8_t { stdio, http, sse };
 /// Who sees its tools: programs (code), the tool list (tools), both, or nobody.
 enum class Expose : std::uint8_t { code, tools, both, none };
-/// Which era to speak. `probe` finds out; `modern` does not ask first: for servers without server/discover.
-enum class EraChoice : std::uint8_t { probe, legacy, modern };
 /// Whether clients share one connection, or each client session has its own (its own process, on stdio).
 enum class Sharing : std::uint8_t { shared, session };
 
@@ -49,7 +48,7 @@ struct ServerSpec {
   Expose expose = Expose::code;
   bool enabled = true;
   bool autostart = false;
-  EraChoice era = EraChoice::probe;
+  peer::EraChoice era = peer::EraChoice::probe;
   Sharing sharing = Sharing::shared;
   std::optional<CageSpec> cage;
 

@@ -37,15 +37,15 @@ SupervisedFleet::~SupervisedFleet() {
 }
 
 std::shared_ptr<SupervisedUpstream> SupervisedFleet::make(ServerSpec spec) {
-  std::shared_ptr<LogFile> file;
+  std::shared_ptr<launch::LogFile> file;
   std::shared_ptr<OfferFile> offers;
   if (parts_.pool && !parts_.state.empty()) {
-    file = std::make_shared<LogFile>(parts_.executor, *parts_.pool,
-                                     parts_.state / "logs" / file_name_of(spec.name, ".log"));
+    file = std::make_shared<launch::LogFile>(parts_.executor, *parts_.pool,
+                                             parts_.state / "logs" / file_name_of(spec.name, ".log"));
     offers = std::make_shared<OfferFile>(parts_.executor, *parts_.pool,
                                          parts_.state / "offers" / file_name_of(spec.name, ".json"), spec);
   }
-  auto log = std::make_shared<ServerLog>(parts_.clock, parts_.redactor, std::move(file));
+  auto log = std::make_shared<launch::ServerLog>(parts_.clock, parts_.redactor, std::move(file));
   ConnectionSetup setup{.spec = std::move(spec),
                         .executor = parts_.executor,
                         .clock = parts_.clock,
@@ -131,7 +131,7 @@ bool SupervisedFleet::is_there(FleetObserver* observer) const {
 }
 
 // Observers may come and go while they are told.
-void SupervisedFleet::offer_changed(const ServerSpec& spec, ListKind list) {
+void SupervisedFleet::offer_changed(const ServerSpec& spec, peer::ListKind list) {
   for (FleetObserver* observer : std::vector(observers_))
     if (is_there(observer)) observer->offer_changed(spec.name, list);
 }
@@ -148,7 +148,8 @@ void SupervisedFleet::server_log(const ServerSpec& spec, protocol::LogLevel leve
 }
 
 void SupervisedFleet::tell_all_changed(const ServerSpec& spec) {
-  for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts})
+  for (const peer::ListKind list :
+       {peer::ListKind::tools, peer::ListKind::resources, peer::ListKind::prompts})
     offer_changed(spec, list);
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "launch/process_count.h"
+#include "secrets/redactor.h"
 #include "upstream/fleet.h"
-#include "upstream/process_count.h"
-#include "upstream/redactor.h"
 #include "upstream/supervised_upstream.h"
 
 namespace relay::upstream {
@@ -18,8 +18,8 @@ struct FleetParts {
   const Clock& clock;
   Log& log;
   Connect connect;
-  std::shared_ptr<Redactor> redactor;
-  std::shared_ptr<ProcessCount> heads;
+  std::shared_ptr<secrets::Redactor> redactor;
+  std::shared_ptr<launch::ProcessCount> heads;
   io::ThreadPool* pool = nullptr;  // null: nothing is written to disk
   std::filesystem::path state;
   Pace pace;
@@ -40,7 +40,7 @@ class SupervisedFleet final : public Fleet, public UpstreamObserver {
  private:
   using Servers = std::vector<std::shared_ptr<SupervisedUpstream>>;
 
-  void offer_changed(const ServerSpec& spec, ListKind list) override;
+  void offer_changed(const ServerSpec& spec, peer::ListKind list) override;
   void resource_updated(const ServerSpec& spec, std::string_view uri) override;
   void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
                   const json::value& data) override;

@@ -14,8 +14,8 @@ using testing::HasSubstr;
 
 class Observer final : public FleetObserver {
  public:
-  void offer_changed(std::string_view server, ListKind list) override {
-    if (list == ListKind::tools) changed.emplace_back(server);
+  void offer_changed(std::string_view server, peer::ListKind list) override {
+    if (list == peer::ListKind::tools) changed.emplace_back(server);
   }
   void resource_updated(std::string_view server, std::string_view uri) override {
     updates.push_back(std::string(server) + " " + std::string(uri));
@@ -35,8 +35,8 @@ class FleetTest : public testing::Test {
                    .clock = clock,
                    .log = log,
                    .connect = server.connect(),
-                   .redactor = std::make_shared<Redactor>(),
-                   .heads = std::make_shared<ProcessCount>(loop.executor())});
+                   .redactor = std::make_shared<secrets::Redactor>(),
+                   .heads = std::make_shared<launch::ProcessCount>(loop.executor())});
     fleet->add_observer(&observer);
   }
   ~FleetTest() override {
@@ -50,8 +50,8 @@ class FleetTest : public testing::Test {
     spec.idle_stop = std::chrono::milliseconds(0);
     return spec;
   }
-  Result<PeerAnswer> call(const std::shared_ptr<Upstream>& upstream) {
-    Outgoing outgoing{.method = "tools/call", .params = "{}"};
+  Result<peer::PeerAnswer> call(const std::shared_ptr<Upstream>& upstream) {
+    peer::Outgoing outgoing{.method = "tools/call", .params = "{}"};
     return loop.run(upstream->request(std::move(outgoing), nobody));
   }
   std::vector<std::string> names() const {
@@ -64,7 +64,7 @@ class FleetTest : public testing::Test {
   FakeClock clock;
   NullLog log;
   FakeServer server{loop.executor()};
-  SilentScope nobody;
+  peer::SilentScope nobody;
   Observer observer;
   std::unique_ptr<SupervisedFleet> fleet;
 };
@@ -146,13 +146,13 @@ TEST_F(FleetTest, AnUpstreamThatIsHeldOutlivesItsFleet) {
   const auto a = fleet->find("a");
   EXPECT_TRUE(call(a));
   auto gone = std::move(fleet);
-  fleet =
-      std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
-                                                   .clock = clock,
-                                                   .log = log,
-                                                   .connect = server.connect(),
-                                                   .redactor = std::make_shared<Redactor>(),
-                                                   .heads = std::make_shared<ProcessCount>(loop.executor())});
+  fleet = std::make_unique<SupervisedFleet>(
+      FleetParts{.executor = loop.executor(),
+                 .clock = clock,
+                 .log = log,
+                 .connect = server.connect(),
+                 .redactor = std::make_shared<secrets::Redactor>(),
+                 .heads = std::make_shared<launch::ProcessCount>(loop.executor())});
   EXPECT_TRUE(loop.run(gone->stop()));
   gone.reset();
   EXPECT_FALSE(call(a));

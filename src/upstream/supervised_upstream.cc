@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "upstream/request_scope.h"
+#include "peer/request_scope.h"
 
 namespace relay::upstream {
 namespace {
@@ -87,7 +87,8 @@ Result<void> SupervisedUpstream::check_usable() const {
   return {};
 }
 
-io::Task<PeerAnswer> SupervisedUpstream::request(Outgoing outgoing, RequestScope& exchange) {
+io::Task<peer::PeerAnswer> SupervisedUpstream::request(peer::Outgoing outgoing,
+                                                       peer::RequestScope& exchange) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
   outgoing.timeout = std::min(outgoing.timeout, spec().call_timeout);
@@ -96,7 +97,7 @@ io::Task<PeerAnswer> SupervisedUpstream::request(Outgoing outgoing, RequestScope
   RELAY_CO_TRY(const std::shared_ptr<ServerConnection> lane,
                find_or_make_lane(lane_name(exchange.session())));
   ++calls_;
-  Result<PeerAnswer> answer = co_await lane->request(std::move(outgoing), exchange);
+  Result<peer::PeerAnswer> answer = co_await lane->request(std::move(outgoing), exchange);
   if (!answer) ++failures_;
   co_return answer;
 }
@@ -149,7 +150,7 @@ io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer() {
   // A server that was given up has nothing to offer, whatever it said before; known_offer() still has that.
   if (is_given_up()) kept_->reconnected();
   auto open = [self] { return self->open_for_lists(); };
-  auto differs = [self](ListKind list) { self->tell_offer_changed(list); };
+  auto differs = [self](peer::ListKind list) { self->tell_offer_changed(list); };
   co_return co_await kept_->get(std::move(open), std::move(differs));
 }
 
@@ -169,14 +170,14 @@ io::Task<KeptOffer::WalkLists> SupervisedUpstream::open_for_lists() {
   const auto self = shared_from_this();
   RELAY_CO_TRY(const std::shared_ptr<ServerConnection> lane, any_lane());
   RELAY_CO_TRY(const std::shared_ptr<ConnectionInstance> line, co_await lane->open());
-  co_return [self, lane, line](std::vector<ListKind> kinds, Walked before) {
+  co_return [self, lane, line](std::vector<peer::ListKind> kinds, Walked before) {
     return self->walk_lists(lane, line, std::move(kinds), std::move(before));
   };
 }
 
 io::Task<Walked> SupervisedUpstream::walk_lists(std::shared_ptr<ServerConnection> lane,
                                                 std::shared_ptr<ConnectionInstance> line,
-                                                std::vector<ListKind> kinds, Walked before) {
+                                                std::vector<peer::ListKind> kinds, Walked before) {
   const auto self = shared_from_this();
   const ServerConnection::Use use(*lane);
   Result<Walked> walked = co_await walk_offer(line->peer(), spec(), std::move(kinds), std::move(before));
@@ -197,7 +198,7 @@ void SupervisedUpstream::start_ahead() {
     io::spawn(setup_->executor, refresh_offer(), "start of an upstream server");
 }
 
-void SupervisedUpstream::tell_offer_changed(ListKind list) {
+void SupervisedUpstream::tell_offer_changed(peer::ListKind list) {
   if (observer_) observer_->offer_changed(spec(), list);
 }
 
@@ -262,7 +263,7 @@ void SupervisedUpstream::roots_changed() {
 
 // A connection that lost its watches is worth more than none; the server's refusal is noted in its log by the
 // peer.
-io::Task<void> SupervisedUpstream::restore_state(ServerConnection& lane, Peer& peer) {
+io::Task<void> SupervisedUpstream::restore_state(ServerConnection& lane, peer::Peer& peer) {
   const auto self = shared_from_this();
   if (log_level_ && peer.info().can("logging")) [[maybe_unused]]
     const auto set = co_await peer.set_log_level(*log_level_);
@@ -284,7 +285,8 @@ void SupervisedUpstream::phase_changed(ServerConnection& lane, ServerPhase befor
     if (kept_->known()) start_ahead();
   }
   if (is_now(ServerPhase::failed) || before == ServerPhase::failed)
-    for (const ListKind list : {ListKind::tools, ListKind::resources, ListKind::prompts})
+    for (const peer::ListKind list :
+         {peer::ListKind::tools, peer::ListKind::resources, peer::ListKind::prompts})
       tell_offer_changed(list);
   // A session's connection that was stopped will hardly be used again.
   if (lane.phase() == ServerPhase::idle)
@@ -292,7 +294,7 @@ void SupervisedUpstream::phase_changed(ServerConnection& lane, ServerPhase befor
                   [&](const auto& entry) { return !entry.first.empty() && entry.second.get() == &lane; });
 }
 
-void SupervisedUpstream::list_changed(ListKind list) {
+void SupervisedUpstream::list_changed(peer::ListKind list) {
   kept_->list_changed(list);
   tell_offer_changed(list);
 }

@@ -18,7 +18,7 @@ namespace relay::upstream {
 class UpstreamObserver {
  public:
   virtual ~UpstreamObserver() = default;
-  virtual void offer_changed(const ServerSpec& spec, ListKind list) = 0;
+  virtual void offer_changed(const ServerSpec& spec, peer::ListKind list) = 0;
   virtual void resource_updated(const ServerSpec& spec, std::string_view uri) = 0;
   virtual void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
                           const json::value& data) = 0;
@@ -35,7 +35,7 @@ class SupervisedUpstream final : public Upstream,
 
   [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
   [[nodiscard]] Status status() const override;
-  io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) override;
+  io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange) override;
   io::Task<std::shared_ptr<const Offer>> offer() override;
   io::Task<std::shared_ptr<const Offer>> offer_at_hand() override;
   [[nodiscard]] std::shared_ptr<const Offer> known_offer() const override { return kept_->known(); }
@@ -58,10 +58,10 @@ class SupervisedUpstream final : public Upstream,
  private:
   // ConnectionOwner
   void phase_changed(ServerConnection& lane, ServerPhase before) override;
-  void list_changed(ListKind list) override;
+  void list_changed(peer::ListKind list) override;
   void resource_updated(std::string_view uri) override;
   void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
-  io::Task<void> restore_state(ServerConnection& lane, Peer& peer) override;
+  io::Task<void> restore_state(ServerConnection& lane, peer::Peer& peer) override;
   [[nodiscard]] bool is_wanted(const ServerConnection& lane) const override;
 
   /// The lane whose state is shown as the server's; null before the first use.
@@ -77,10 +77,10 @@ class SupervisedUpstream final : public Upstream,
   io::Task<void> send_watches(std::shared_ptr<ConnectionInstance> line);
   io::Task<KeptOffer::WalkLists> open_for_lists();
   io::Task<Walked> walk_lists(std::shared_ptr<ServerConnection> lane,
-                              std::shared_ptr<ConnectionInstance> line, std::vector<ListKind> kinds,
+                              std::shared_ptr<ConnectionInstance> line, std::vector<peer::ListKind> kinds,
                               Walked before);
   [[nodiscard]] std::set<std::string, std::less<>> watched_uris() const;
-  void tell_offer_changed(ListKind list);
+  void tell_offer_changed(peer::ListKind list);
 
   std::shared_ptr<const ConnectionSetup> setup_;
   UpstreamObserver* observer_;

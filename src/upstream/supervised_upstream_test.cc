@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class NamedSession final : public RequestScope {
+class NamedSession final : public peer::RequestScope {
  public:
   explicit NamedSession(std::string name) : name_(std::move(name)) {}
   [[nodiscard]] std::string_view session() const override { return name_; }
@@ -22,7 +22,7 @@ class NamedSession final : public RequestScope {
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return {}; }
   void progress(double, std::optional<double>, std::string_view) override {}
   void log(protocol::LogLevel, std::string_view, json::value) override {}
-  io::Task<std::vector<JsonText>> ask(std::vector<Question>) override {
+  io::Task<std::vector<JsonText>> ask(std::vector<peer::Question>) override {
     co_return fail(unavailable("nobody"));
   }
   void became_task() override {}
@@ -36,9 +36,9 @@ class SupervisedUpstreamTest : public UpstreamFixture {
  protected:
   io::Event gate{loop.executor()};
   void answer_when_opened() {
-    server.on_request = [this](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
+    server.on_request = [this](FakePeer&, const peer::Outgoing&) -> io::Task<peer::PeerAnswer> {
       RELAY_CO_CHECK(co_await gate.wait());
-      co_return PeerAnswer(JsonText());
+      co_return peer::PeerAnswer(JsonText());
     };
   }
   void open_gate() {
@@ -48,11 +48,11 @@ class SupervisedUpstreamTest : public UpstreamFixture {
   /// Lists by method and cursor; everything else is an empty object.
   std::map<std::string, std::string> pages;
   void answer_with_pages() {
-    server.on_request = [this](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
+    server.on_request = [this](FakePeer&, const peer::Outgoing& outgoing) -> io::Task<peer::PeerAnswer> {
       const auto found = pages.find(outgoing.method + " " + outgoing.params);
       if (found == pages.end())
-        co_return PeerAnswer(std::unexpect, protocol::RpcError{-32601, "no such method", {}});
-      co_return PeerAnswer(JsonText::trusted(found->second));
+        co_return peer::PeerAnswer(std::unexpect, protocol::RpcError{-32601, "no such method", {}});
+      co_return peer::PeerAnswer(JsonText::trusted(found->second));
     };
   }
   std::shared_ptr<const Offer> offer() {
@@ -72,7 +72,7 @@ class SupervisedUpstreamTest : public UpstreamFixture {
 TEST_F(SupervisedUpstreamTest, CallsBeyondTheLimitWaitInTheirOrder) {
   spec.max_concurrent = 2;
   answer_when_opened();
-  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<peer::PeerAnswer>>>> slots;
   for (const char* name : {"a", "b", "c", "d"}) slots.push_back(begin(name));
   until([&] { return server.requests.size() == 2; });
   loop.settle();
@@ -88,7 +88,7 @@ TEST_F(SupervisedUpstreamTest, CallsBeyondTheLimitWaitInTheirOrder) {
 TEST_F(SupervisedUpstreamTest, AFullLineIsRefused) {
   spec.max_concurrent = 1;
   answer_when_opened();
-  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<peer::PeerAnswer>>>> slots;
   for (std::size_t i = 0; i < 1 + limits::kUpstreamWaiting; ++i) slots.push_back(begin());
   const auto refused = request();
   ASSERT_FALSE(refused);
@@ -119,7 +119,7 @@ TEST_F(SupervisedUpstreamTest, APlaceIsNotWaitedForForever) {
   answer_when_opened();
   const auto first = begin("a");
   until([&] { return server.requests.size() == 1; });
-  Outgoing outgoing = call("b");
+  peer::Outgoing outgoing = call("b");
   outgoing.timeout = 1ms;
   const auto late = loop.run(upstream().request(std::move(outgoing), nobody));
   ASSERT_FALSE(late);
@@ -143,9 +143,9 @@ TEST_F(SupervisedUpstreamTest, TheRateLimitSaysWhenToComeBack) {
 TEST_F(SupervisedUpstreamTest, ACallHasTheShorterOfTheTwoTimeOuts) {
   spec.call_timeout = 1234ms;
   std::chrono::milliseconds seen{0};
-  server.on_request = [&](FakePeer&, const Outgoing& outgoing) -> io::Task<PeerAnswer> {
+  server.on_request = [&](FakePeer&, const peer::Outgoing& outgoing) -> io::Task<peer::PeerAnswer> {
     seen = outgoing.timeout;
-    co_return PeerAnswer(JsonText());
+    co_return peer::PeerAnswer(JsonText());
   };
   EXPECT_TRUE(request());
   EXPECT_EQ(seen, 1234ms);
@@ -205,7 +205,7 @@ TEST_F(SupervisedUpstreamTest, SessionsThatAreAllInUseLeaveNoRoom) {
   spec.max_concurrent = 1000;
   answer_when_opened();
   std::vector<std::unique_ptr<NamedSession>> sessions;
-  std::vector<std::shared_ptr<std::optional<Result<PeerAnswer>>>> slots;
+  std::vector<std::shared_ptr<std::optional<Result<peer::PeerAnswer>>>> slots;
   for (std::size_t i = 0; i < limits::kUpstreamSessions; ++i) {
     sessions.push_back(std::make_unique<NamedSession>("s" + std::to_string(i)));
     slots.push_back(begin("x", sessions.back().get()));
@@ -297,10 +297,10 @@ TEST_F(SupervisedUpstreamTest, ListsThatNeverEndStop) {
 TEST_F(SupervisedUpstreamTest, CursorsThatCountUpForeverStopToo) {
   server.info.capabilities = {{"tools", json::object()}};
   int page = 0;
-  server.on_request = [&](FakePeer&, const Outgoing&) -> io::Task<PeerAnswer> {
+  server.on_request = [&](FakePeer&, const peer::Outgoing&) -> io::Task<peer::PeerAnswer> {
     ++page;
-    co_return PeerAnswer(JsonText::trusted(R"({"tools":[{"name":"t)" + std::to_string(page) +
-                                           R"("}],"nextCursor":"c)" + std::to_string(page) + "\"}"));
+    co_return peer::PeerAnswer(JsonText::trusted(R"({"tools":[{"name":"t)" + std::to_string(page) +
+                                                 R"("}],"nextCursor":"c)" + std::to_string(page) + "\"}"));
   };
   const auto got = offer();
   EXPECT_EQ(got->tools.items->size(), limits::kUpstreamPages);
@@ -352,11 +352,11 @@ TEST_F(SupervisedUpstreamTest, AnAnnouncedChangeIsPassedOnAndFetchedOnceWhenAske
   observer.changes.clear();
   server.requests.clear();
   pages["tools/list {}"] = R"({"tools":[{"name":"a"},{"name":"b"}]})";
-  for (int burst = 0; burst < 5; ++burst) server.peer->observer().list_changed(ListKind::tools);
+  for (int burst = 0; burst < 5; ++burst) server.peer->observer().list_changed(peer::ListKind::tools);
   EXPECT_TRUE(server.requests.empty()) << "nobody asked yet";
   EXPECT_THAT(tool_names(*offer()), ElementsAre("a", "b"));
   EXPECT_THAT(server.requests, ElementsAre("tools/list {}")) << "only the list that changed";
-  EXPECT_EQ(observer.changes, std::vector<ListKind>(5, ListKind::tools))
+  EXPECT_EQ(observer.changes, std::vector<peer::ListKind>(5, peer::ListKind::tools))
       << "and not said again when it was fetched";
 }
 
@@ -431,7 +431,7 @@ TEST_F(SupervisedUpstreamTest, ARestartedServerIsLookedAtAgainAndDifferencesAreT
   pages["tools/list {}"] = R"({"tools":[{"name":"z"}]})";
   server.peer->die();
   until([&] { return !observer.changes.empty(); });
-  EXPECT_THAT(observer.changes, ElementsAre(ListKind::tools));
+  EXPECT_THAT(observer.changes, ElementsAre(peer::ListKind::tools));
   EXPECT_THAT(tool_names(*upstream().known_offer()), ElementsAre("z"));
 }
 

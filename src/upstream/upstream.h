@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "peer/peer.h"
 #include "upstream/offer.h"
-#include "upstream/peer.h"
 #include "upstream/server_spec.h"
 
 namespace relay::upstream {
@@ -47,7 +47,7 @@ class Upstream {
   [[nodiscard]] virtual Status status() const = 0;
 
   /// Starts the server if need be. The outgoing's time-out is bounded by the spec's.
-  virtual io::Task<PeerAnswer> request(Outgoing outgoing, RequestScope& exchange) = 0;
+  virtual io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange) = 0;
   /// What it offers: the kept one while it is fresh, otherwise asked for. One question at a time goes out,
   /// whoever waits.
   virtual io::Task<std::shared_ptr<const Offer>> offer() = 0;

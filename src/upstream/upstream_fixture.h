@@ -15,14 +15,14 @@ namespace relay::upstream {
 
 class NotingObserver final : public UpstreamObserver {
  public:
-  void offer_changed(const ServerSpec&, ListKind list) override { changes.push_back(list); }
+  void offer_changed(const ServerSpec&, peer::ListKind list) override { changes.push_back(list); }
   void resource_updated(const ServerSpec&, std::string_view uri) override { updates.emplace_back(uri); }
   void server_log(const ServerSpec&, protocol::LogLevel, std::string_view logger,
                   const json::value&) override {
     loggers.emplace_back(logger);
   }
 
-  std::vector<ListKind> changes;
+  std::vector<peer::ListKind> changes;
   std::vector<std::string> updates;
   std::vector<std::string> loggers;
 };
@@ -38,7 +38,7 @@ class UpstreamFixture : public testing::Test {
 
   SupervisedUpstream& upstream() {
     if (!upstream_) {
-      log = std::make_shared<ServerLog>(clock, redactor, nullptr);
+      log = std::make_shared<launch::ServerLog>(clock, redactor, nullptr);
       ConnectionSetup setup{.spec = spec,
                             .executor = loop.executor(),
                             .clock = clock,
@@ -62,20 +62,20 @@ class UpstreamFixture : public testing::Test {
     loop.settle();
   }
 
-  static Outgoing call(std::string name = "echo") {
+  static peer::Outgoing call(std::string name = "echo") {
     return {.method = "tools/call", .params = "{\"name\":\"" + name + "\"}"};
   }
-  Result<PeerAnswer> request(std::string name = "echo") {
+  Result<peer::PeerAnswer> request(std::string name = "echo") {
     return loop.run(upstream().request(call(std::move(name)), nobody));
   }
 
   /// Starts a request that runs on; its result comes into the slot.
-  std::shared_ptr<std::optional<Result<PeerAnswer>>> begin(std::string name = "echo",
-                                                           RequestScope* exchange = nullptr,
-                                                           io::CancelSource cancel = {}) {
-    auto slot = std::make_shared<std::optional<Result<PeerAnswer>>>();
-    auto run = [](std::shared_ptr<SupervisedUpstream> to, Outgoing outgoing, RequestScope& who,
-                  std::shared_ptr<std::optional<Result<PeerAnswer>>> into) -> io::Task<void> {
+  std::shared_ptr<std::optional<Result<peer::PeerAnswer>>> begin(std::string name = "echo",
+                                                                 peer::RequestScope* exchange = nullptr,
+                                                                 io::CancelSource cancel = {}) {
+    auto slot = std::make_shared<std::optional<Result<peer::PeerAnswer>>>();
+    auto run = [](std::shared_ptr<SupervisedUpstream> to, peer::Outgoing outgoing, peer::RequestScope& who,
+                  std::shared_ptr<std::optional<Result<peer::PeerAnswer>>> into) -> io::Task<void> {
       *into = co_await to->request(std::move(outgoing), who);
       co_return Result<void>{};
     };
@@ -103,9 +103,9 @@ class UpstreamFixture : public testing::Test {
   ServerSpec spec;
   Pace pace;
   NotingObserver observer;
-  SilentScope nobody;
-  std::shared_ptr<Redactor> redactor = std::make_shared<Redactor>();
-  std::shared_ptr<ServerLog> log;
+  peer::SilentScope nobody;
+  std::shared_ptr<secrets::Redactor> redactor = std::make_shared<secrets::Redactor>();
+  std::shared_ptr<launch::ServerLog> log;
   std::shared_ptr<OfferFile> offers;  // null: nothing is kept
 
  private:

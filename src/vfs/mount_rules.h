@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vfs/glob.h"
+#include "base/glob.h"
 
 namespace relay::vfs {
 

@@ -43,8 +43,8 @@ def dead_links():
 
 def main():
     text = (ROOT / "docs/configuration.md").read_text()
-    schema = json.loads((ROOT / "src/app/config.schema.json").read_text())
-    variables = re.findall(r'EnvironmentVariable\{"(\w+)"', (ROOT / "src/app/environment.cc").read_text())
+    schema = json.loads((ROOT / "src/config/config.schema.json").read_text())
+    variables = re.findall(r'EnvironmentVariable\{"(\w+)"', (ROOT / "src/config/environment.cc").read_text())
     problems = compare("configuration", first_column(text, "## Keys"), list(schema_keys(schema)))
     problems += compare("environment", first_column(text, "## Environment"), variables)
     problems += dead_links()

@@ -11,9 +11,9 @@
 #include "mcp/stdio.h"
 #include "mcp/streamable_http.h"
 #include "net/http_server.h"
-#include "upstream/peer_fixture.h"
+#include "peer/peer_fixture.h"
 
-namespace relay::upstream {
+namespace relay::peer {
 namespace {
 
 using testing::Contains;
@@ -82,13 +82,13 @@ class PeerPairTest : public testing::TestWithParam<Way> {
   [[nodiscard]] bool modern() const {
     return GetParam() == Way::stdio_modern || GetParam() == Way::http_modern;
   }
-  Result<Answer> request(std::string method, std::string params) {
+  Result<PeerAnswer> request(std::string method, std::string params) {
     Outgoing outgoing;
     outgoing.method = std::move(method);
     outgoing.params = std::move(params);
     return loop_.run(peer_->request(std::move(outgoing), exchange_));
   }
-  Result<Answer> call(std::string_view name, std::string_view arguments = "{}") {
+  Result<PeerAnswer> call(std::string_view name, std::string_view arguments = "{}") {
     return loop_.run(peer_->request(call_tool(name, arguments), exchange_));
   }
 
@@ -299,10 +299,10 @@ int serve_stdio_here() {
 }
 
 }  // namespace
-}  // namespace relay::upstream
+}  // namespace relay::peer
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--serve-stdio") return relay::upstream::serve_stdio_here();
+  if (argc == 2 && std::string_view(argv[1]) == "--serve-stdio") return relay::peer::serve_stdio_here();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

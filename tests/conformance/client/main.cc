@@ -12,17 +12,17 @@
 #include <boost/asio/io_context.hpp>
 
 #include "io/spawn.h"
+#include "peer/peer.h"
 #include "protocol/modern_headers.h"
-#include "upstream/peer.h"
 
 namespace relay {
 namespace {
 
+using peer::EraChoice;
+using peer::Outgoing;
+using peer::Peer;
+using peer::PeerAnswer;
 using protocol::JsonText;
-using upstream::EraChoice;
-using upstream::Outgoing;
-using upstream::Peer;
-using upstream::PeerAnswer;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -44,7 +44,7 @@ json::object accept_defaults(const json::value& params) {
 }
 
 /// A user who agrees to everything.
-class AgreeableExchange final : public upstream::RequestScope {
+class AgreeableExchange final : public peer::RequestScope {
  public:
   AgreeableExchange() {
     client_.roots = client_.sampling = client_.elicitation_form = client_.elicitation_url = true;
@@ -55,14 +55,14 @@ class AgreeableExchange final : public upstream::RequestScope {
   void progress(double, std::optional<double>, std::string_view) override {}
   void log(protocol::LogLevel, std::string_view, json::value) override {}
   void became_task() override {}
-  io::Task<std::vector<JsonText>> ask(std::vector<upstream::Question> questions) override {
+  io::Task<std::vector<JsonText>> ask(std::vector<peer::Question> questions) override {
     std::vector<JsonText> answers;
-    for (const upstream::Question& question : questions) answers.push_back(answer(question));
+    for (const peer::Question& question : questions) answers.push_back(answer(question));
     co_return answers;
   }
 
  private:
-  static JsonText answer(const upstream::Question& question) {
+  static JsonText answer(const peer::Question& question) {
     if (question.method == "roots/list") return JsonText::trusted(R"({"roots":[]})");
     if (question.method == "sampling/createMessage")
       return JsonText::trusted(
@@ -72,9 +72,9 @@ class AgreeableExchange final : public upstream::RequestScope {
   protocol::ClientCapabilities client_;
 };
 
-class Complaints final : public upstream::PeerObserver {
+class Complaints final : public peer::PeerObserver {
  public:
-  void list_changed(upstream::ListKind) override {}
+  void list_changed(peer::ListKind) override {}
   void resource_updated(std::string_view) override {}
   void log(protocol::LogLevel, std::string_view, json::value) override {}
   void oddity(std::string_view text) override {
@@ -205,15 +205,15 @@ EraChoice choose_era(std::string_view scenario) {
 
 io::Task<void> visit(io::Loop executor, net::HttpClient& http, std::string url) {
   const std::string scenario = environment("MCP_CONFORMANCE_SCENARIO");
-  upstream::PeerOptions options;
+  peer::PeerOptions options;
   options.self.name = "relay-conformance-client";
   options.self.version = "1.0.0";
   options.era = choose_era(scenario);
-  upstream::HttpTarget target;
+  peer::HttpTarget target;
   target.endpoint = std::move(url);
   Complaints complaints;
-  RELAY_CO_TRY(auto peer, co_await upstream::connect_http(executor, http, std::move(target),
-                                                          std::move(options), complaints));
+  RELAY_CO_TRY(auto peer, co_await peer::connect_http(executor, http, std::move(target), std::move(options),
+                                                      complaints));
   Visit all(std::move(peer), scenario);
   co_return co_await all.run();
 }

@@ -1,0 +1,389 @@
+// The command line. CLI11 is a heavy header: it is included here, in mcp_cli.cc, and nowhere else.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+
+#include "app/version.h"
+#include "cli/mcp_cli.h"
+#include "cli/options.h"
+#include "config/config_check.h"
+#include "config/environment.h"
+
+namespace relay::cli {
+namespace {
+
+std::string version_text() {
+  return fmt::format("relay {}", app::kVersion);
+}
+
+// Flags that stand for a configuration key.
+CLI::Option* add_text(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
+                      const std::string& meaning) {
+  return app.add_option_function<std::string>(
+      flag,
+      [&options, key](const std::string& value) {
+        config::set_path(options.sources.flags, key, json::value(value));
+      },
+      meaning);
+}
+
+void add_choice(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
+                const std::string& meaning, std::vector<std::string> choices) {
+  add_text(app, options, flag, key, meaning)->check(CLI::IsMember(std::move(choices)));
+}
+
+void add_number(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
+                const std::string& meaning) {
+  app.add_option_function<std::int64_t>(
+         flag,
+         [&options, key](const std::int64_t& value) {
+           config::set_path(options.sources.flags, key, json::value(value));
+         },
+         meaning)
+      ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
+}
+
+void add_switch(CLI::App& app, CommandOptions& options, const std::string& flag, std::string_view key,
+                bool value, const std::string& meaning) {
+  app.add_flag_callback(
+      flag, [&options, key, value] { config::set_path(options.sources.flags, key, value); }, meaning);
+}
+
+void add_config(CLI::App& app, CommandOptions& options) {
+  app.add_option_function<std::string>(
+         "-c,--config",
+         [&options](const std::string& path) {
+           options.sources.file = path;
+           options.sources.file_required = true;
+         },
+         "Configuration file (default: ./relay.config.json, if there is one)")
+      ->type_name("FILE");
+}
+
+// What every command that runs tools understands.
+void add_world(CLI::App& app, CommandOptions& options) {
+  add_config(app, options);
+  app.add_option_function<std::vector<std::string>>(
+         "--mount",
+         [&options](const std::vector<std::string>& mounts) {
+           json::array list;
+           for (const std::string& text : mounts) {
+             auto mount = parse_mount_flag(text);
+             if (!mount) throw CLI::ValidationError("--mount", mount.error().message);
+             list.push_back(std::move(*mount));
+           }
+           config::set_path(options.sources.flags, "mounts", std::move(list));
+         },
+         "A directory to show as /host/<name>; read-only unless :rw. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("DIR[:name][:rw]");
+  app.add_option_function<std::vector<std::string>>(
+         "--toolset",
+         [&options](const std::vector<std::string>& names) {
+           json::array list;
+           for (const std::string& name : names) list.emplace_back(name);
+           config::set_path(options.sources.flags, "toolsets", std::move(list));
+         },
+         "A toolset to offer, instead of the configured ones. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  add_choice(app, options, "--policy", "policy/mode", "What is allowed at all",
+             {"open", "guarded", "readonly"});
+  add_number(app, options, "--timeout", "policy/limits/timeoutMs",
+             "Wall clock limit of a run, in milliseconds");
+  add_number(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
+  add_number(app, options, "--max-stdout", "policy/limits/stdoutBytes", "Output limit of a run, in bytes");
+  add_choice(app, options, "--log-level", "log/level", "What is worth a line",
+             {"debug", "info", "warn", "error"});
+}
+
+void add_sourcemaps(CLI::App& app, CommandOptions& options) {
+  add_switch(app, options, "--sourcemaps", "npm/sourcemaps", true,
+             "Stack traces through npm packages name their own files and lines");
+}
+
+void add_serve(CLI::App& root, CommandOptions& options) {
+  CLI::App& app = *root.add_subcommand("serve", "Serve MCP over HTTP");
+  app.callback([&options] { options.command = Command::serve; });
+  add_world(app, options);
+  add_number(app, options, "-p,--port", "server/port", "Port (default 7800; 0 lets the kernel choose)");
+  add_text(app, options, "--bind", "server/bind", "Address (default 127.0.0.1)");
+  add_choice(app, options, "--auth", "auth/mode", "Who may call: everybody, or whoever has the token",
+             {"none", "token"});
+  add_text(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
+  add_text(app, options, "--tls-key", "server/tlsKey", "PEM private key");
+  add_sourcemaps(app, options);
+  add_switch(app, options, "--no-open", "server/open", false, "Do not open the browser");
+  add_switch(app, options, "--no-ui", "server/ui", false, "Headless: no page, JSON status at /");
+}
+
+void add_simple(CLI::App& root, CommandOptions& options) {
+  CLI::App& init =
+      *root.add_subcommand("init", "Write a commented relay.config.json (never over an existing one)");
+  init.add_option("--dir", options.directory, "Where to write it")->type_name("DIR");
+  init.callback([&options] { options.command = Command::init; });
+
+  CLI::App& stdio = *root.add_subcommand("stdio", "Serve MCP on stdin and stdout");
+  add_world(stdio, options);
+  add_sourcemaps(stdio, options);
+  stdio.callback([&options] { options.command = Command::stdio; });
+
+  CLI::App& check =
+      *root.add_subcommand("check-config", "Say everything that is wrong with the configuration");
+  add_config(check, options);
+  check.add_flag("--schema", options.print_schema, "Print the JSON Schema instead");
+  check.callback([&options] { options.command = Command::check_config; });
+
+  CLI::App& doctor =
+      *root.add_subcommand("doctor", "Which walls stand, which programs and runtimes are there");
+  add_config(doctor, options);
+  doctor.add_flag("--json", options.json, "As JSON");
+  doctor.callback([&options] { options.command = Command::doctor; });
+}
+
+void add_packages(CLI::App& app, CommandOptions& options) {
+  const auto add = [&app](const char* name, std::vector<std::string>& list, const char* what,
+                          const char* type) {
+    app.add_option(name, list, what)->type_name(type)->allow_extra_args(false);
+  };
+  add("--npm", options.npm_packages, "An npm package, besides the configured ones. May be repeated",
+      "NAME[@RANGE]");
+  add("--pip", options.pip_requirements, "A Python requirement, besides the configured ones. May be repeated",
+      "REQUIREMENT");
+  add("--wheel", options.wheel_urls, "The address of a wheel, on a host that policy allows. May be repeated",
+      "URL");
+}
+
+void add_run(CLI::App& root, CommandOptions& options) {
+  CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
+  add_world(run, options);
+  add_sourcemaps(run, options);
+  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")
+      ->type_name("FILE");
+  run.add_option("-e,--eval", options.code, "Run this instead of a file")->type_name("CODE");
+  run.add_option("-l,--language", options.language,
+                 "js or py (default: by the file's name; js for stdin and --eval)")
+      ->check(CLI::IsMember({"js", "py"}));
+  add_packages(run, options);
+  run.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
+  run.footer(
+      "What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on "
+      "the command line, 124 time limit, 126 policy, 137 memory.");
+  run.callback([&options] { options.command = Command::run; });
+}
+
+// What follows the script is the script's own, whatever it looks like: `relay run a.js --help` asks a.js.
+// Gives how many words are ours.
+int take_script_args(const CLI::App& root, int argc, char** argv, CommandOptions& options) {
+  if (argc < 2 || std::string_view(argv[1]) != "run") return argc;
+  const CLI::App& run = *root.get_subcommand("run");
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.size() > 1 && word.starts_with('-') && word != "--") {
+      const CLI::Option* option = run.get_option_no_throw(std::string(word));
+      if (option && option->get_items_expected_max() > 0) ++i;
+      continue;
+    }
+    const int script = word == "--" ? i + 1 : i;
+    if (script + 1 < argc) options.script_args.assign(argv + script + 1, argv + argc);
+    return std::min(argc, script + 1);
+  }
+  return argc;
+}
+
+void add_audit(CLI::App& root, CommandOptions& options) {
+  CLI::App& audit = *root.add_subcommand("audit", "Look at the audit log");
+  audit.require_subcommand(1);
+  CLI::App& verify = *audit.add_subcommand("verify", "Check the hash chain; exit 2 when it is broken");
+  add_config(verify, options);
+  verify.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  verify.add_flag("--segment", options.segment,
+                  "The file is a piece of a longer log: do not ask for its beginning");
+  verify.add_flag("--json", options.json, "As JSON");
+  verify.callback([&options] { options.command = Command::audit_verify; });
+  CLI::App& tail = *audit.add_subcommand("tail", "Show the last calls");
+  add_config(tail, options);
+  tail.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  tail.add_option("-n,--lines", options.lines, "How many")->check(CLI::Range(1, 100000));
+  tail.add_option("--tool", options.tool_filter, "Only calls of this tool");
+  tail.add_flag("-f,--follow", options.follow, "Go on as lines are written");
+  tail.add_flag("--json", options.json, "The records themselves, on a terminal too");
+  tail.callback([&options] { options.command = Command::audit_tail; });
+  CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
+  add_config(explain, options);
+  explain
+      .add_option("request-id", options.request_id,
+                  "The request id, from the audit log; its beginning is enough")
+      ->required();
+  explain.add_option("--path", options.audit_path, "The log (default: the configured one)")
+      ->type_name("FILE");
+  explain.callback([&options] { options.command = Command::explain; });
+}
+
+void add_keys(CLI::App& root, CommandOptions& options) {
+  CLI::App& keys = *root.add_subcommand("keys", "The keys that sign capsules");
+  keys.require_subcommand(1);
+  CLI::App& show = *keys.add_subcommand("show", "Print the fingerprints");
+  add_config(show, options);
+  show.callback([&options] { options.command = Command::keys_show; });
+  CLI::App& rotate = *keys.add_subcommand("rotate", "Make a new key; the old one still verifies");
+  add_config(rotate, options);
+  rotate.callback([&options] { options.command = Command::keys_rotate; });
+}
+
+void add_capsule_build(CLI::App& capsule, CommandOptions& options) {
+  CLI::App& build = *capsule.add_subcommand(
+      "build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
+  add_config(build, options);
+  add_sourcemaps(build, options);
+  build.add_option("script", options.script, "file.js, file.mjs or file.py")->required()->type_name("FILE");
+  build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")
+      ->type_name("DIR");
+  add_packages(build, options);
+  build.add_option("--env", options.capsule_env, "A variable of the program. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  build.add_option("--cwd", options.capsule_cwd, "Its working directory")->type_name("PATH");
+  build.add_option("--arg", options.script_args, "An argument of the program. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
+  build.callback([&options] { options.command = Command::capsule_build; });
+}
+
+void add_capsule_reader(CLI::App& capsule, CommandOptions& options, const std::string& name,
+                        const std::string& meaning, Command command) {
+  CLI::App& app = *capsule.add_subcommand(name, meaning);
+  command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
+  if (command == Command::capsule_run)
+    app.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
+  app.add_option("capsule", options.capsule,
+                 "A directory with capsule.json in it, or the name of a stored capsule")
+      ->required()
+      ->type_name("DIR|HASH");
+  app.callback([&options, command] { options.command = command; });
+}
+
+void add_capsule(CLI::App& root, CommandOptions& options) {
+  CLI::App& capsule =
+      *root.add_subcommand("capsule", "Sealed programs: build, look into, check and run them");
+  capsule.require_subcommand(1);
+  add_capsule_build(capsule, options);
+  add_capsule_reader(capsule, options, "inspect",
+                     "Print the manifest, the layers with their files, and the signature",
+                     Command::capsule_inspect);
+  add_capsule_reader(capsule, options, "verify",
+                     "Check signature and hashes; exit 1 when the capsule is not sound",
+                     Command::capsule_verify);
+  add_capsule_reader(capsule, options, "run",
+                     "Check it, then run it under its own policy and this configuration's",
+                     Command::capsule_run);
+}
+
+// "relay mcp secret"
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() ? path_of(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
+// CLI11 only says that a command is missing; people want to know which word it did not understand.
+bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
+  const auto commands = parent.get_subcommands({});
+  if (commands.empty() || words.empty() || words[0][0] == '-') return false;
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  const auto known = std::ranges::find(names, std::string_view(words[0]));
+  if (known != names.end())
+    return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
+  const std::string near = config::nearest_name(words[0], names);
+  fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0],
+             near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), path_of(parent));
+  return true;
+}
+
+// The command that was typed, as far as it was understood.
+const CLI::App& command_of(const CLI::App& app) {
+  const auto typed = app.get_subcommands();
+  return typed.empty() ? app : command_of(*typed.front());
+}
+
+// A group without a command shows what it has; whatever else is wrong is said in a line.
+std::string describe_mistake(const CLI::App& root, const CLI::Error& error) {
+  const CLI::App& command = command_of(root);
+  const bool lacks_command = error.get_name() == "RequiredError" && !command.get_subcommands({}).empty();
+  const auto unknown = root.remaining(true);
+  if (lacks_command && unknown.empty()) return root.help();
+  const std::string what = lacks_command ? fmt::format("unknown option {}", unknown.front()) : error.what();
+  return fmt::format("relay: {}; `{} --help` says more\n", what, path_of(command));
+}
+
+}  // namespace
+
+bool is_container() {
+  const char* told = std::getenv("DOCKER_CONTAINER");
+  return (told && std::string_view(told) == "true") || std::filesystem::exists("/.dockerenv");
+}
+
+Result<json::object> parse_mount_flag(const std::string& text) {
+  std::string rest = text;
+  json::object mount;
+  if (rest.ends_with(":rw") || rest.ends_with(":ro")) {
+    mount["mode"] = rest.substr(rest.size() - 2);
+    rest.resize(rest.size() - 3);
+  }
+  const std::size_t colon = rest.rfind(':');
+  const std::string directory = rest.substr(0, colon);
+  if (directory.empty())
+    return fail(invalid(fmt::format("\"{}\" names no directory; write DIR[:name][:rw]", text)));
+  const std::filesystem::path path = std::filesystem::absolute(directory).lexically_normal();
+  const std::string last =
+      path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
+  mount["path"] = path.string();
+  mount["name"] = colon == std::string::npos ? (last.empty() ? "root" : last) : rest.substr(colon + 1);
+  return mount;
+}
+
+std::string number_problem(const std::string& text, const std::string& meaning) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("expected a whole number, got \"{}\" ({})", text, meaning);
+}
+
+ParsedCommandLine parse_command_line(int argc, char** argv) {
+  ParsedCommandLine parsed;
+  CLI::App root("Relay: one door between AI agents and everything they may touch.", "relay");
+  root.set_version_flag("--version", version_text());
+  root.require_subcommand(1);
+  root.failure_message(
+      [](const CLI::App* app, const CLI::Error& error) { return describe_mistake(*app, error); });
+  root.get_formatter()->column_width(34);
+  root.footer(
+      "Flags beat RELAY_* variables, which beat relay.config.json. `relay COMMAND --help` has the details.");
+  add_serve(root, parsed.options);
+  add_simple(root, parsed.options);
+  add_run(root, parsed.options);
+  add_audit(root, parsed.options);
+  add_keys(root, parsed.options);
+  add_mcp(root, parsed.options);
+  add_capsule(root, parsed.options);
+  root.add_subcommand("version", "Print the version, as --version does")->callback([] {
+    throw CLI::CallForVersion(version_text(), 0);
+  });
+  if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc)))
+    return {.options = {}, .finished = true, .exit_code = 2};
+  try {
+    const int ours = take_script_args(root, argc, argv, parsed.options);
+    root.parse(take_command_line(ours, argv, parsed.options.mcp), argv);
+  } catch (const CLI::ParseError& error) {
+    parsed.finished = true;
+    parsed.exit_code = root.exit(error) == 0 ? 0 : 2;
+  }
+  parsed.options.sources.environment = config::relevant_environment();
+  parsed.options.sources.in_container = is_container();
+  return parsed;
+}
+
+}  // namespace relay::cli

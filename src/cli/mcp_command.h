@@ -1,0 +1,30 @@
+// `relay mcp ...`: the commands about upstream servers.
+#pragma once
+
+#include "cli/options.h"
+
+namespace relay::cli {
+
+/// The exit code: 0 done, 1 it did not work, 2 the command line or the configuration is wrong.
+int run_mcp(const CommandOptions& options);
+
+// Each in its own file.
+int run_mcp_add(const CommandOptions& options);
+int run_mcp_remove(const CommandOptions& options);
+int run_mcp_switch(const CommandOptions& options, bool enabled);
+int run_mcp_list(const CommandOptions& options, const config::Config& config);
+int run_mcp_test(const CommandOptions& options, const config::Config& config);
+int run_mcp_tools(const CommandOptions& options, const config::Config& config);
+int run_mcp_call(const CommandOptions& options, const config::Config& config);
+int run_mcp_logs(const CommandOptions& options, const config::Config& config);
+int run_mcp_import(const CommandOptions& options, const config::Config& config);
+int run_mcp_secret(const CommandOptions& options, const config::Config& config);
+
+/// Says it on stderr; 2 for a mistake of whoever typed it, otherwise 1.
+int say_error(const Error& error);
+/// Where the fleet keeps what it knows: era verdicts, logs, secrets.
+std::filesystem::path mcp_state(const config::Config& config);
+/// What a server is, for people: its command line, or its address without what may be secret in it.
+std::string describe_server(const upstream::ServerSpec& spec);
+
+}  // namespace relay::cli

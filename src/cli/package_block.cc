@@ -1,0 +1,27 @@
+#include "cli/package_block.h"
+
+namespace relay::cli {
+namespace {
+
+json::array list_of(const std::vector<std::string>& items) {
+  return json::array(items.begin(), items.end());
+}
+
+// "lodash@^4", "@scope/name@1", "lodash".
+json::object npm_block(const std::vector<std::string>& packages) {
+  json::object dependencies;
+  for (const std::string& package : packages) {
+    const std::size_t at = package.find('@', 1);
+    dependencies[package.substr(0, at)] = at == std::string::npos ? "*" : package.substr(at + 1);
+  }
+  return {{"dependencies", std::move(dependencies)}};
+}
+
+}  // namespace
+
+json::object package_block(const CommandOptions& options, capsule::Language language) {
+  if (language == capsule::Language::js) return npm_block(options.npm_packages);
+  return {{"requirements", list_of(options.pip_requirements)}, {"wheelUrls", list_of(options.wheel_urls)}};
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,236 @@
+// `relay run file.js|file.py`: one script in a fresh sandbox, with stdin, stdout, stderr and exit code like
+// an interpreter.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
+
+#include "app/package_options.h"
+#include "app/serve.h"
+#include "app/world.h"
+#include "cli/capsule_command.h"
+#include "cli/package_block.h"
+#include "cli/script.h"
+#include "cli/terminal_context.h"
+#include "io/run_loop.h"
+#include "io/spawn.h"
+#include "tools/code_arguments.h"
+
+namespace relay::cli {
+namespace {
+
+namespace asio = io::asio;
+namespace fs = std::filesystem;
+
+// Writes what the script prints at once, to the streams it was printed to.
+class TerminalObserver final : public executors::RunObserver {
+ public:
+  void on_stdout(std::string_view bytes) override { write_all(STDOUT_FILENO, bytes); }
+  void on_stderr(std::string_view bytes) override { write_all(STDERR_FILENO, bytes); }
+
+ private:
+  static void write_all(int fd, std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+      if (written <= 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+};
+
+Result<std::string> read_text(std::istream& stream, std::string_view name) {
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (text.str().size() > limits::kMessageBytes)
+    return fail(too_large(fmt::format("{} is larger than {} bytes", name, limits::kMessageBytes)));
+  return text.str();
+}
+
+Result<std::string> read_script(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    return fail(invalid(fmt::format("{} is a directory; name a script", path.string())));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(not_found(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno))));
+  return read_text(file, path.string());
+}
+
+Result<executors::Language> language_of(const CommandOptions& options) {
+  const std::string extension = options.script.extension().string();
+  const bool has_no_name = options.script == "-" || options.code;
+  if (options.language == "py" || (options.language.empty() && extension == ".py"))
+    return executors::Language::py;
+  if (options.language == "js" || extension == ".js" || extension == ".mjs" || has_no_name)
+    return executors::Language::js;
+  return fail(invalid(fmt::format(
+      "{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is",
+      options.script.string())));
+}
+
+// A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks
+// for it.
+Result<void> attach_stdin(runs::CodeRun& run) {
+  struct stat status{};
+  if (::fstat(STDIN_FILENO, &status) != 0) return {};
+  if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) <= limits::kMessageBytes) {
+    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
+    return {};
+  }
+  run.read_input = []() -> Result<std::string> {
+    std::string piece(limits::kOutputFrameBytes, '\0');
+    ssize_t got = 0;
+    while ((got = ::read(STDIN_FILENO, piece.data(), piece.size())) < 0 && errno == EINTR) {
+    }
+    if (got < 0) return fail(from_errno(errno, "read stdin"));
+    piece.resize(static_cast<std::size_t>(got));
+    return piece;
+  };
+  return {};
+}
+
+// A capsule runs with its own arguments under its own policy, which this configuration's narrows further.
+Result<runs::CodeRun> make_capsule_run(const config::Config& config, const CommandOptions& options) {
+  RELAY_TRY(capsule::VerifiedCapsule verified,
+            capsule::load_verified_capsule(capsule_to_read(config, options.capsule)));
+  runs::CodeRun run;
+  run.language = verified.capsule.manifest.language;
+  run.principal = "local";
+  run.arguments.policy = verified.capsule.manifest.policy;
+  run.arguments.args = verified.capsule.manifest.entry.argv;
+  run.arguments.code = *verified.capsule.layers.front();
+  RELAY_CHECK(attach_stdin(run));
+  run.sealed = runs::SealedRun{std::move(verified.capsule), verified.key.spki_base64()};
+  return run;
+}
+
+Result<json::object> packages_of(const CommandOptions& options, executors::Language language) {
+  const bool is_js = language == executors::Language::js;
+  if (is_js ? !options.pip_requirements.empty() || !options.wheel_urls.empty()
+            : !options.npm_packages.empty())
+    return fail(invalid(is_js ? "--pip and --wheel are for Python; JavaScript has --npm"
+                              : "--npm is for JavaScript; Python has --pip"));
+  if (options.npm_packages.empty() && options.pip_requirements.empty() && options.wheel_urls.empty())
+    return json::object();
+  return package_block(options, language);
+}
+
+Result<runs::CodeRun> make_run(const config::Config& config, const CommandOptions& options) {
+  if (options.command == Command::capsule_run) return make_capsule_run(config, options);
+  if (!options.code && options.script.empty())
+    return fail(
+        invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
+  runs::CodeRun run;
+  RELAY_TRY(run.language, language_of(options));
+  run.principal = "local";
+  run.arguments.args = options.script_args;
+  RELAY_TRY(run.arguments.packages, packages_of(options, run.language));
+  if (options.code) {
+    run.arguments.code = *options.code;
+    if (!options.script.empty())
+      run.arguments.args.insert(run.arguments.args.begin(), options.script.string());
+  } else if (options.script == "-") {
+    RELAY_TRY(run.arguments.code, read_text(std::cin, "stdin"));
+    return run;
+  } else {
+    RELAY_TRY(run.arguments.code, read_script(options.script));
+    run.file_name = options.script.filename().string();
+  }
+  RELAY_CHECK(attach_stdin(run));
+  return run;
+}
+
+authority::Call make_call(app::World& world, const runs::CodeRun& run) {
+  json::object args{{"code", run.arguments.code},
+                    {"args", json::array(run.arguments.args.begin(), run.arguments.args.end())},
+                    {"stdin", run.arguments.stdin_text}};
+  const bool is_js = run.language == executors::Language::js;
+  if (!run.arguments.packages.empty()) args[is_js ? "npm" : "pip"] = run.arguments.packages;
+  authority::Call call;
+  call.request_id = make_id(world.random(), "req_");
+  call.caller.principal = run.principal;
+  call.caller.client_name = "relay run";
+  call.caller.transport = authority::Transport::internal;
+  call.toolset = "code";
+  call.tool = is_js ? "run_js" : "run_py";
+  call.tier = authority::Tier::reversible;
+  call.policy_text = tools::code_policy_text(args);
+  call.args = std::move(args);
+  return call;
+}
+
+// What the script threw, its runtime has printed; why relay ended it, nobody has said yet.
+bool is_for_us_to_say(const executors::RunOutcome& outcome) {
+  if (!outcome.error || outcome.exit_code != 1) return outcome.error.has_value();
+  return outcome.error->stack.empty() &&
+         (outcome.error->type == "OutputLimitExceeded" || outcome.error->type == "Internal");
+}
+
+// The same order as for every call: admitted, recorded, run, closed.
+io::Task<int> run_recorded(app::World& world, runs::CodeRun run, Confirmation confirmation) {
+  TerminalObserver observer;
+  int exit_code = executors::kExitPolicy;  // of a call that never got to run
+  auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
+    RELAY_CO_TRY(runs::FinishedRun finished, co_await runs::run_code(*world.code(), recorded, run, observer));
+    exit_code = finished.outcome.exit_code;
+    for (const std::string& note : finished.notes) fmt::print(stderr, "relay: {}\n", note);
+    if (is_for_us_to_say(finished.outcome))
+      fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
+    co_return runs::run_result(finished);
+  };
+  authority::Call call = make_call(world, run);
+  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, json::write(call.args),
+                           confirmation);
+  pipeline::ElicitingConfirmer person(terminal);
+  pipeline::Conditions conditions{person, limits::kResultBytes, {}};
+  pipeline::Work<protocol::ToolResult> wrapped = work;
+  RELAY_CO_TRY(protocol::ToolResult result, co_await world.pipeline().run<protocol::ToolResult>(
+                                                std::move(call), std::move(conditions), std::move(wrapped)));
+  say_how_to_confirm(result);
+  if (result.is_error && exit_code == executors::kExitPolicy && !result.content.empty())
+    if (const auto* text = std::get_if<protocol::TextContent>(&result.content.front());
+        text && text->text.starts_with('['))
+      fmt::print(stderr, "relay: {}\n", text->text);
+  co_return exit_code;
+}
+
+}  // namespace
+
+int run_script(const config::Config& config, const CommandOptions& options, Log& log) {
+  auto run = make_run(config, options);
+  if (!run) {
+    fmt::print(stderr, "relay: {}\n", describe(run.error()));
+    const bool is_unsound =
+        options.command == Command::capsule_run && run.error().kind != ErrorKind::not_found;
+    return is_unsound ? 1 : 2;
+  }
+  asio::io_context loop(1);
+  config::Config only_code = config;
+  only_code.toolsets = {"code"};
+  auto world = app::World::build(only_code, app::Purpose::run, loop.get_executor(), log);
+  if (!world) {
+    fmt::print(stderr, "relay: {}\n", world.error().message);
+    return 1;
+  }
+  int exit_code = 1;
+  auto body = [&]() -> io::Task<void> {
+    auto ended =
+        co_await run_recorded(**world, std::move(*run), options.yes ? Confirmation::yes : Confirmation::ask);
+    if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
+    exit_code = ended ? *ended : ended.error().kind == ErrorKind::denied ? executors::kExitPolicy : 1;
+    const auto stopped = co_await (*world)->stop();
+    loop.stop();
+    co_return stopped;
+  };
+  io::spawn(loop.get_executor(), body(), "run");
+  io::run_loop(loop);
+  (*world)->leave(exit_code);
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,119 @@
+// Config: everything a user can set, as one plain value.
+//
+// Flags beat the environment, the environment beats the file, the file beats the defaults. The first three
+// are laid over each other as JSON and checked once against the shipped schema (config.schema.json); reading
+// the checked JSON into this struct cannot fail. Problems are collected, all of them, each with its JSON
+// path.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "config/config_check.h"
+#include "upstream/server_spec.h"
+
+namespace relay::config {
+
+struct MountConfig {
+  std::string name;
+  std::filesystem::path path;
+  bool writable = false;
+  std::vector<std::string> allow;
+  std::vector<std::string> deny;
+  bool follow_symlinks = true;
+};
+
+struct ServerConfig {
+  std::uint16_t port = 7800;
+  std::string bind;
+  bool ui = true;
+  bool open_browser = true;
+  std::vector<std::string> allowed_hosts;
+  std::string tls_cert;
+  std::string tls_key;
+  std::size_t max_connections = 0;
+  std::size_t max_connections_per_address = 0;
+};
+
+struct AuditConfig {
+  std::filesystem::path path;
+  std::string format;
+  bool chain = true;
+  std::string on_failure;
+};
+
+struct ExecutorConfig {
+  std::string prefer;
+  std::size_t max_concurrent_runs = 0;
+  bool require_browser = false;
+  std::size_t ready_children = 2;
+  std::string walls;
+  std::string cgroup;  // auto, off, or a directory
+  std::size_t total_mem_mb = 0;
+};
+
+struct Config {
+  std::filesystem::path file;   // where it came from; empty: the embedded defaults
+  std::filesystem::path root;   // what relative paths are relative to
+  std::filesystem::path state;  // root/.relay
+  json::object complete;        // all of it as JSON, defaults filled in: to see what a change touches
+
+  std::vector<std::string> toolsets;
+  std::map<std::string, std::size_t> result_bytes;  // per tool
+  std::vector<std::string> disabled_tools;
+  std::vector<MountConfig> mounts;
+  std::string workspace;
+  std::uint64_t workspace_quota_bytes = 0;
+  json::object policy;                     // seed-000 blocks and rules, read by policy/
+  std::vector<upstream::ServerSpec> mcps;  // paths resolved; see specs_of
+  std::string gateway_prefix;
+  std::chrono::milliseconds gateway_list_timeout{};
+  ExecutorConfig executor;
+  AuditConfig audit;
+  std::string auth_mode;
+  std::filesystem::path token_path;
+  std::vector<std::string> allowed_origins;
+  ServerConfig server;
+  /// In a container nobody reaches loopback, so the address is 0.0.0.0 unless one was given, but only with
+  /// authentication: without it Relay stays on loopback and says so.
+  bool container_default = false;
+  std::string log_level;
+  std::string log_format;
+  json::object npm;
+  json::object pip;
+  std::chrono::milliseconds session_ttl{};
+  std::filesystem::path signing_key_path;
+  std::filesystem::path cache_dir;
+
+  [[nodiscard]] bool has_toolset(std::string_view name) const;
+};
+
+/// One thing that is wrong with a configuration.
+struct ConfigSources {
+  std::filesystem::path file;       // empty: look for relay.config.json in the working directory
+  bool file_required = false;       // -c was given: a missing file is a problem
+  std::optional<std::string> text;  // read instead of the file's own text: what an edit would make of it
+  std::map<std::string, std::string> environment;  // RELAY_* and the few others that count
+  json::object flags;                              // laid over everything else, already typed
+  bool in_container = false;                       // /.dockerenv or DOCKER_CONTAINER=true
+};
+
+struct LoadedConfig {
+  Config config;
+  std::vector<ConfigProblem> problems;  // empty: config is usable
+};
+
+LoadedConfig load_config(const ConfigSources& sources);
+
+/// The schema's text: `relay check-config --schema` prints it, editors use it.
+std::string_view config_schema_text();
+
+}  // namespace relay::config

@@ -1,0 +1,286 @@
+#include "config/config.h"
+
+#include <stdlib.h>
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/config_check.h"
+#include "config/config_upstreams.h"
+#include "config/environment.h"
+#include "config/init.h"
+
+namespace relay::config {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+class ConfigTest : public testing::Test {
+ protected:
+  ConfigTest() {
+    char name[] = "/tmp/relay-config-XXXXXX";
+    directory_ = ::mkdtemp(name);
+  }
+  ~ConfigTest() override { fs::remove_all(directory_); }
+
+  LoadedConfig load(const std::string& text, ConfigSources sources = {}) {
+    sources.file = directory_ / "relay.config.json";
+    std::ofstream(sources.file) << text;
+    return load_config(sources);
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(ConfigTest, EveryDefaultIsThere) {
+  const LoadedConfig loaded = load("{}");
+  ASSERT_TRUE(loaded.problems.empty());
+  const Config& config = loaded.config;
+  EXPECT_EQ(config.toolsets, (std::vector<std::string>{"code", "files"}));
+  EXPECT_EQ(config.server.port, 7800);
+  EXPECT_EQ(config.server.bind, "127.0.0.1");
+  EXPECT_EQ(config.audit.path, directory_ / ".relay/audit.jsonl");
+  EXPECT_TRUE(config.audit.chain);
+  EXPECT_EQ(config.auth_mode, "none");
+  EXPECT_TRUE(config.mounts.empty());
+  EXPECT_TRUE(config.policy.at("network").at("allowedDomains").as_array().empty());
+  EXPECT_EQ(config.policy.at("limits").at("timeoutMs").to_number<int>(), 60000);
+  EXPECT_EQ(config.session_ttl, std::chrono::minutes(5));
+  EXPECT_GE(config.executor.max_concurrent_runs, 1U);
+}
+
+TEST_F(ConfigTest, TheSeedsOwnExampleIsAccepted) {
+  const LoadedConfig loaded = load(R"({
+    "language": "js", "npm": {"dependencies": {}, "lockfile": ""}, "pip": {"requirements": [], "wheelUrls": []},
+    "policy": {"network": {"allowedDomains": ["api.github.com", "*.example.org"], "deniedDomains": [], "denyIpLiterals": true,
+                           "blockPrivateRanges": true, "maxBodyBytes": 5242880, "maxRedirects": 5},
+               "filesystem": {"readonly": ["/"], "writable": ["/tmp","/out"]},
+               "limits": {"timeoutMs": 60000, "memMb": 256, "stdoutBytes": 1048576}},
+    "mcps": [{"name": "search", "endpoint": "http://localhost:9001", "transport": "http"},
+             {"name": "fs", "command": "mcp-server-filesystem", "args": [], "transport": "stdio"}],
+    "sessionTtlMs": 300000, "signingKeyPath": ".relay/keys/", "cacheDir": ".relay/capsules/"})");
+  EXPECT_THAT(loaded.problems, testing::IsEmpty());
+  EXPECT_EQ(loaded.config.mcps.size(), 2U);
+}
+
+TEST_F(ConfigTest, CommentsAndTrailingCommasAreRead) {
+  EXPECT_TRUE(load("{ // why\n \"toolsets\": [\"code\",], /* and */ }").problems.empty());
+}
+
+struct Broken {
+  const char* text;
+  const char* path;
+  const char* says;
+};
+
+class BrokenConfig : public ConfigTest, public testing::WithParamInterface<Broken> {};
+
+TEST_P(BrokenConfig, IsRefusedWithItsPathAndAReason) {
+  const LoadedConfig loaded = load(GetParam().text);
+  EXPECT_THAT(loaded.problems, Contains(AllOf(Field(&ConfigProblem::where, HasSubstr(GetParam().path)),
+                                              Field(&ConfigProblem::what, HasSubstr(GetParam().says)))))
+      << GetParam().text << testing::PrintToString(loaded.problems.size())
+      << (loaded.problems.empty() ? "" : loaded.problems[0].where + " " + loaded.problems[0].what);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ManyWays, BrokenConfig,
+    testing::Values(
+        Broken{"{", "relay.config.json", "not valid JSON"}, Broken{"[]", "relay.config.json", "object"},
+        Broken{R"({"toolset": ["code"]})", "$.toolset", "did you mean \"toolsets\""},
+        Broken{R"({"polcy": {}})", "$.polcy", "did you mean \"policy\""},
+        Broken{R"({"policy": {"mod": "open"}})", "$.policy.mod", "did you mean \"mode\""},
+        Broken{R"({"zzzzzz": 1})", "$.zzzzzz", "unknown key"},
+        Broken{R"({"policy": {"mode": "closed"}})", "$.policy.mode", ""},
+        Broken{R"({"policy": {"limits": {"timeoutMs": "60s"}}})", "$.policy.limits.timeoutMs", ""},
+        Broken{R"({"policy": {"limits": {"timeoutMs": 0}}})", "$.policy.limits.timeoutMs", ""},
+        Broken{R"({"policy": {"deny": "rm"}})", "$.policy.deny", ""},
+        Broken{R"({"policy": {"rules": [{"tool": "read"}]}})", "$.policy.rules[0]", "effect"},
+        Broken{R"({"mounts": [{"name": "a b", "path": "."}]})", "$.mounts[0].name", ""},
+        Broken{R"({"mounts": [{"name": "a"}]})", "$.mounts[0]", "path"},
+        Broken{R"({"mounts": [{"name": "a", "path": "nowhere"}]})", "$.mounts[0].path", "not a directory"},
+        Broken{R"({"mounts": [{"name": "a", "path": "."}, {"name": "a", "path": "."}]})", "$.mounts[1].name",
+               "twice"},
+        Broken{R"({"mounts": [{"name": "a", "path": ".", "mod": "rw"}]})", "$.mounts[0].mod", "mode"},
+        Broken{R"({"mcps": [{"name": "x", "transport": "stdio"}]})", "$.mcps[0]", "command"},
+        Broken{R"({"mcps": [{"name": "x", "transport": "http"}]})", "$.mcps[0]", "endpoint"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a"}, {"name": "x", "command": "b"}]})",
+               "$.mcps[1].name", "twice"},
+        Broken{R"({"mcps": [{"name": "a.b", "command": "a"}]})", "$.mcps[0].name", ""},
+        Broken{R"({"mcps": [{"name": "a__b", "command": "a"}]})", "$.mcps[0].name", "separates"},
+        Broken{R"({"mcps": [{"name": "x", "comand": "a"}]})", "$.mcps[0].comand", "did you mean \"command\""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "callTimeout": 5}]})", "$.mcps[0].callTimeout",
+               "callTimeoutMs"},
+        Broken{R"({"mcps": [{"name": "x", "url": "ftp://a/"}]})", "$.mcps[0].endpoint", "http://"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://u:p@a/"}]})", "$.mcps[0].endpoint", "secret"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "command": "a"}]})", "$.mcps[0].command",
+               "stdio"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "env": {"A": "b"}}]})", "$.mcps[0].env",
+               "headers"},
+        Broken{R"({"mcps": [{"name": "x", "url": "http://a/", "sandbox": true}]})", "$.mcps[0].sandbox",
+               "stdio"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "headers": {"A": "b"}}]})", "$.mcps[0].headers",
+               "env"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "transport": "stdio", "url": "http://a/"}]})",
+               "$.mcps[0].endpoint", "transport"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"reed": []}}]})",
+               "$.mcps[0].sandbox.reed", "read"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": "yes"}]})", "$.mcps[0].sandbox", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "tiers": {"t": 4}}]})", "$.mcps[0].tiers.t", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "era": "new"}]})", "$.mcps[0].era", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "maxConcurrent": 0}]})", "$.mcps[0].maxConcurrent",
+               ""},
+        Broken{
+            R"({"mcps": [{"name": "x", "command": "a", "expose": "tools"}, {"name": "y", "command": "a", "expose": "both"}],
+                               "gateway": {"prefix": "none"}})",
+            "$.gateway.prefix", "x, y"},
+        Broken{R"({"gateway": {"listTimeout": 5}})", "$.gateway.listTimeout", "listTimeoutMs"},
+        Broken{R"({"server": {"port": 70000}})", "$.server.port", ""},
+        Broken{R"({"server": {"tlsCert": "a.pem"}})", "$.server", "both"},
+        Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
+        Broken{R"({"auth": {"mode": "password"}})", "$.auth.mode", ""},
+        Broken{R"({"policy": {"deny": ["("]}})", "$.policy.deny", ""},
+        Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})", "$.policy", "allowedDomains"},
+        Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
+
+TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {
+  const LoadedConfig loaded =
+      load(R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "url": "http://h/mcp"}]})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  upstream::ServerSpec process;
+  process.name = "a";
+  process.command = "x";
+  process.cwd = (directory_ / "").string();
+  upstream::ServerSpec remote;
+  remote.name = "b";
+  remote.transport = upstream::ServerTransport::http;
+  remote.endpoint = "http://h/mcp";
+  // The defaults of the schema are the defaults of ServerSpec: whoever makes one in code gets the same
+  // server.
+  EXPECT_EQ(specs_of(loaded.config), (std::vector{process, remote}));
+  EXPECT_EQ(loaded.config.gateway_list_timeout, std::chrono::seconds(10));
+}
+
+TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
+  const LoadedConfig loaded = load(
+      R"({"mcps": [{"name": "a", "description": "d", "transport": "stdio", "command": "./bin/x", "args": ["-y", "."],
+    "env": {"K": "${secret:k}"}, "cwd": "sub", "expose": "both", "enabled": false, "autostart": true, "era": "legacy", "sharing": "session",
+    "sandbox": {"read": ["data", "/usr/share"], "write": ["out"], "hosts": ["*.example.org"]}, "startTimeoutMs": 1000, "callTimeoutMs": 2000,
+    "idleStopMs": 0, "maxConcurrent": 3, "callsPerMinute": 4, "allow": ["get_*"], "deny": ["get_all"], "tiers": {"get_one": 1}}]})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  const upstream::ServerSpec& spec = loaded.config.mcps.at(0);
+  EXPECT_EQ(spec.command, directory_ / "bin/x");
+  EXPECT_EQ(spec.args, (std::vector<std::string>{"-y", "."}));
+  EXPECT_EQ(spec.cwd, directory_ / "sub");
+  EXPECT_EQ(spec.env.at("K"), "${secret:k}");
+  EXPECT_EQ(spec.expose, upstream::Expose::both);
+  EXPECT_FALSE(spec.enabled);
+  EXPECT_TRUE(spec.autostart);
+  EXPECT_EQ(spec.era, peer::EraChoice::legacy);
+  EXPECT_EQ(spec.sharing, upstream::Sharing::session);
+  const upstream::CageSpec cage{{directory_ / "data", "/usr/share"}, {directory_ / "out"}, {"*.example.org"}};
+  EXPECT_EQ(spec.cage, cage);
+  EXPECT_EQ(spec.start_timeout, std::chrono::seconds(1));
+  EXPECT_EQ(spec.call_timeout, std::chrono::seconds(2));
+  EXPECT_EQ(spec.idle_stop, std::chrono::seconds(0));
+  EXPECT_EQ(spec.max_concurrent, 3U);
+  EXPECT_EQ(spec.calls_per_minute, 4U);
+  EXPECT_EQ(spec.allow, (std::vector<std::string>{"get_*"}));
+  EXPECT_EQ(spec.deny, (std::vector<std::string>{"get_all"}));
+  EXPECT_EQ(spec.tiers, (std::map<std::string, int>{{"get_one", 1}}));
+}
+
+TEST_F(ConfigTest, AnEntryOfASpecMakesThatSpec) {
+  upstream::ServerSpec spec;
+  spec.name = "a";
+  spec.description = "d";
+  spec.command = "x";
+  spec.args = {"-y"};
+  spec.env = {{"K", "v"}};
+  spec.cwd = "/tmp";
+  spec.expose = upstream::Expose::tools;
+  spec.enabled = false;
+  spec.call_timeout = std::chrono::seconds(5);
+  spec.allow = {"get_*"};
+  const LoadedConfig loaded = load(json::write(json::object{{"mcps", {entry_of(spec)}}}));
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  EXPECT_EQ(loaded.config.mcps.at(0), spec);
+}
+
+TEST_F(ConfigTest, ASandboxMayBeJustTrue) {
+  EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage,
+            upstream::CageSpec{});
+  EXPECT_FALSE(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": false}]})").config.mcps.at(0).cage);
+}
+
+TEST_F(ConfigTest, WithoutPrefixesOneServerMayBeInTheToolList) {
+  EXPECT_THAT(
+      load(R"({"gateway": {"prefix": "none"}, "mcps": [{"name": "x", "command": "a", "expose": "tools"},
+    {"name": "y", "command": "a"}, {"name": "z", "command": "a", "expose": "tools", "enabled": false}]})")
+          .problems,
+      testing::IsEmpty());
+}
+
+TEST_F(ConfigTest, AllProblemsAreReportedAtOnce) {
+  EXPECT_GE(load(R"({"a": 1, "policy": {"mode": 3, "b": 2}, "server": {"port": "x"}})").problems.size(), 4U);
+}
+
+TEST_F(ConfigTest, FlagsBeatTheEnvironmentWhichBeatsTheFile) {
+  ConfigSources sources;
+  sources.environment = {{"RELAY_PORT", "2"}, {"RELAY_BIND", "::1"}};
+  set_path(sources.flags, "server/port", 3);
+  const LoadedConfig loaded = load(R"({"server": {"port": 1, "bind": "127.0.0.2", "ui": false}})", sources);
+  ASSERT_TRUE(loaded.problems.empty());
+  EXPECT_EQ(loaded.config.server.port, 3);
+  EXPECT_EQ(loaded.config.server.bind, "::1");
+  EXPECT_FALSE(loaded.config.server.ui);
+}
+
+TEST_F(ConfigTest, ABadVariableIsNamed) {
+  ConfigSources sources;
+  sources.environment = {{"RELAY_PORT", "http"}};
+  EXPECT_THAT(load("{}", sources).problems, Contains(Field(&ConfigProblem::where, "RELAY_PORT")));
+}
+
+TEST_F(ConfigTest, AContainerListensEverywhereWithAuthenticationUnlessToldOtherwise) {
+  ConfigSources sources;
+  sources.in_container = true;
+  EXPECT_EQ(load("{}", sources).config.server.bind, "127.0.0.1");
+  EXPECT_EQ(load(R"({"auth": {"mode": "token"}})", sources).config.server.bind, "0.0.0.0");
+  sources.environment = {{"RELAY_BIND", "127.0.0.3"}};
+  EXPECT_EQ(load(R"({"auth": {"mode": "token"}})", sources).config.server.bind, "127.0.0.3");
+}
+
+TEST_F(ConfigTest, AMissingNamedFileIsAProblem) {
+  ConfigSources sources;
+  sources.file = directory_ / "other.json";
+  sources.file_required = true;
+  EXPECT_THAT(load_config(sources).problems, Contains(Field(&ConfigProblem::where, HasSubstr("other.json"))));
+}
+
+TEST_F(ConfigTest, InitWritesAUsableFileOnce) {
+  const auto path = write_initial_config(directory_);
+  ASSERT_TRUE(path);
+  ConfigSources sources;
+  sources.file = *path;
+  EXPECT_THAT(load_config(sources).problems, testing::IsEmpty());
+  const auto again = write_initial_config(directory_);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, ErrorKind::conflict);
+}
+
+TEST(Nearest, OnlyLikelyMistakesAreSuggested) {
+  EXPECT_EQ(nearest_name("tolsets", {"toolsets", "tools"}), "toolsets");
+  EXPECT_EQ(nearest_name("Toolsets", {"toolsets"}), "toolsets");
+  EXPECT_EQ(nearest_name("xyz", {"toolsets"}), "");
+}
+
+}  // namespace
+}  // namespace relay::config

@@ -1,0 +1,17 @@
+// The environment of an upstream server: what any program needs to find itself, and what its entry in the
+// configuration says. Nothing else of ours: keys and tokens in it are none of the server's business.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace relay::launch {
+
+using Environment = std::map<std::string, std::string>;
+
+/// This process's own.
+Environment our_environment();
+/// The part of `ours` that is harmless, overlaid with `own`.
+Environment make_child_environment(const Environment& ours, const Environment& own);
+
+}  // namespace relay::launch

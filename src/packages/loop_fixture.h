@@ -1,0 +1,32 @@
+// A loop for tests: runs one task to its end and gives its result.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "io/thread_pool.h"
+
+namespace relay::packages {
+
+class LoopFixture : public ::testing::Test {
+ protected:
+  template <class T>
+  Result<T> run(io::Task<T> task) {
+    std::optional<Result<T>> result;
+    io::asio::co_spawn(loop, std::move(task), [&](const std::exception_ptr& thrown, Result<T> value) {
+      if (thrown) std::rethrow_exception(thrown);
+      result = std::move(value);
+    });
+    loop.restart();
+    while (!result && loop.run_one() > 0) {
+    }
+    return result ? std::move(*result) : Result<T>(fail(internal("the loop ran dry")));
+  }
+
+  io::asio::io_context loop;
+  io::ThreadPool pool{2};
+};
+
+}  // namespace relay::packages

@@ -1,0 +1,322 @@
+#include "packages/npm_deps.h"
+
+#include <deque>
+
+#include "base/digest.h"
+#include "base/disk.h"
+#include "capsule/shelf.h"
+#include "packages/js_diagnosis.h"
+#include "packages/log_excerpt.h"
+
+namespace relay::packages {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kComplete = ".relay-complete";
+constexpr std::size_t kBundleBytes = 64 * limits::kMiB;
+constexpr std::size_t kSourceBytes = 4 * limits::kMiB;
+constexpr std::size_t kFilesReadForNames = 100;
+
+std::vector<std::string> npm_args(const NpmRequest& request) {
+  return {request.lockfile.empty() ? "install" : "ci",
+          "--ignore-scripts",
+          "--no-audit",
+          "--no-fund",
+          "--omit=dev",
+          "--no-update-notifier",
+          "--no-progress",
+          "--loglevel=error",
+          "--install-strategy=hoisted"};
+}
+
+std::vector<std::string> private_paths(const NpmOptions& options, const fs::path& directory) {
+  std::vector<std::string> paths{directory.string(), options.cache.string()};
+  if (const auto home = options.environment.find("HOME"); home != options.environment.end())
+    paths.push_back(home->second);
+  return paths;
+}
+
+Error with_log(std::string_view sentence, std::string_view log, const std::vector<std::string>& paths) {
+  const std::string excerpt = last_lines(redact_log(log, paths), 8);
+  return dependency_error(excerpt.empty() ? std::string(sentence) : fmt::format("{}\n{}", sentence, excerpt));
+}
+
+std::vector<std::string> names_in(const fs::path& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& item : fs::directory_iterator(directory, error))
+    names.push_back(item.path().filename().string());
+  return names;
+}
+
+std::string native_reason_of(const fs::path& installed, const std::string& package) {
+  const fs::path directory = installed / "node_modules" / package;
+  const auto text = load_file(directory / "package.json", kSourceBytes);
+  const auto facts = text ? json::parse_object(*text) : fail(not_found(package));
+  return facts ? native_reason(*facts, names_in(directory)) : "";
+}
+
+// A package that was asked for, or that complained, and is native: that is the reason people understand.
+std::string native_sentence(const fs::path& installed, const std::set<std::string>& packages) {
+  for (const std::string& package : packages)
+    if (const std::string reason = native_reason_of(installed, package); !reason.empty())
+      return fmt::format("'{}' is a native addon ({}), which a sandbox cannot run", package, reason);
+  return "";
+}
+
+// Loaders of compiled code that found their way into a bundle would fail at run time, far from the cause.
+std::set<std::string> packages_that_load_native(const BundleInputs& inputs) {
+  std::set<std::string> packages;
+  for (const auto& [input, imports] : inputs.imports)
+    for (const std::string& imported : imports)
+      if (const std::string loader = package_of(imported);
+          loader == "bindings" || loader == "node-gyp-build" || loader == "@mapbox/node-pre-gyp")
+        if (const std::string package = package_of(input); package != loader) packages.insert(package);
+  return packages;
+}
+
+// Reads the root and what it imports from its own package, breadth first.
+std::set<std::string> commonjs_names(const fs::path& installed, const BundleInputs& inputs,
+                                     const std::string& root) {
+  std::set<std::string> names;
+  std::set<std::string> seen{root};
+  for (std::deque<std::string> queue{root}; !queue.empty() && seen.size() <= kFilesReadForNames;
+       queue.pop_front()) {
+    if (const auto source = load_file(installed / queue.front(), kSourceBytes))
+      names.merge(find_commonjs_names(*source));
+    const auto imports = inputs.imports.find(queue.front());
+    if (imports == inputs.imports.end()) continue;
+    for (const std::string& imported : imports->second)
+      if (package_of(imported) == package_of(root) && seen.insert(imported).second) queue.push_back(imported);
+  }
+  return names;
+}
+
+std::set<std::string> specifiers_of(const NpmRequest& request) {
+  std::set<std::string> specifiers = request.subpaths;
+  for (const auto& [name, range] : request.dependencies) specifiers.insert(name);
+  return specifiers;
+}
+
+// What is there without its mark was left by a crash; with it, another process was faster.
+Result<void> place_installation(const fs::path& temporary, const fs::path& directory, Result<void> done) {
+  std::error_code error;
+  const bool taken = fs::exists(directory / kComplete, error);
+  if (done && !taken) {
+    if (fs::exists(directory, error)) capsule::discard_directory(directory);
+    if (::rename(temporary.c_str(), directory.c_str()) == 0) return done;
+    done = fail(from_errno(errno, "rename an installation into place"));
+  }
+  capsule::discard_directory(temporary);
+  return done;
+}
+
+Result<void> write_entries(const fs::path& work, const std::set<std::string>& specifiers) {
+  RELAY_CHECK(make_directory(work));
+  RELAY_CHECK(replace_file(work / "entry.cjs", bundle_entry(specifiers)));
+  std::size_t index = 0;
+  for (const std::string& specifier : specifiers)
+    RELAY_CHECK(replace_file(work / fmt::format("names{}.mjs", index++), names_entry(specifier)));
+  return {};
+}
+
+}  // namespace
+
+// One bundling: where it happens and what is bundled. The directory goes away with it.
+struct NpmResolver::Work {
+  Work(fs::path at, const NpmRequest& request)
+      : installed(std::move(at)),
+        name(temporary_name(".tmp-work-")),
+        specifiers(specifiers_of(request)),
+        subpaths(request.subpaths) {}
+  ~Work() { capsule::discard_directory(path()); }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  [[nodiscard]] fs::path path() const { return installed / name; }
+  Result<std::string> make_layer() const;
+  Result<void> write_module() const;
+  Result<std::map<std::string, std::set<std::string>>> export_names(const BundleInputs& inputs) const;
+
+  fs::path installed;
+  std::string name;
+  std::set<std::string> specifiers;
+  std::set<std::string> subpaths;
+};
+
+Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_names(
+    const BundleInputs& inputs) const {
+  RELAY_TRY(const std::string metafile, load_file(path() / "names.json", kBundleBytes));
+  RELAY_TRY(const auto exported, read_export_names(metafile, name));
+  std::map<std::string, std::set<std::string>> names;
+  std::size_t index = 0;
+  for (const std::string& specifier : specifiers) {
+    std::set<std::string>& of_this = names[specifier];
+    if (const auto found = exported.find(index++); found != exported.end()) of_this = found->second;
+    const auto root = inputs.roots.find(specifier);
+    if (root != inputs.roots.end() && inputs.commonjs.contains(root->second))
+      of_this.merge(commonjs_names(installed, inputs, root->second));
+  }
+  return names;
+}
+
+Result<std::string> NpmResolver::Work::make_layer() const {
+  RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
+  RELAY_TRY(const BundleInputs inputs, read_metafile(metafile, name));
+  if (const std::string native = native_sentence(installed, packages_that_load_native(inputs));
+      !native.empty())
+    return fail(dependency_error(native));
+  RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
+  const std::string sourcemap = load_file(path() / "bundle.cjs.map", kBundleBytes).value_or("");
+  RELAY_TRY(const auto names, export_names(inputs));
+  archive::ZipFiles files = make_layer_files(code, sourcemap, inputs.builtins, names);
+  if (auto compiled = load_file(path() / "bundle.qbc", kBundleBytes))
+    files.emplace("deps/bundle.mjs.qbc", std::move(*compiled));
+  return pack_layer(files);
+}
+
+// The module as the layer will have it, for the compiler.
+Result<void> NpmResolver::Work::write_module() const {
+  RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
+  RELAY_TRY(const BundleInputs inputs, read_metafile(metafile, name));
+  RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
+  return replace_file(path() / "bundle.mjs", bundle_module(code, inputs.builtins));
+}
+
+NpmResolver::NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& clock)
+    : options_(std::move(options)), pool_(pool), clock_(clock), layers_(options_.cache / "layers", clock) {
+  options_.environment = tool_environment(options_.environment);
+  if (options_.compiler.empty()) return;
+  if (const auto engine = load_file(options_.engine, kBundleBytes)) engine_id_ = sha256_hex(*engine);
+}
+
+std::string NpmResolver::layer_key(const NpmRequest& request) const {
+  std::string text = fmt::format("js layer 2\n{}\n{}\n{}\n", install_key(request),
+                                 options_.sourcemaps == Sourcemaps::on ? "map" : "min", engine_id_);
+  for (const std::string& subpath : request.subpaths) text += subpath + "\n";
+  return sha256_hex(text);
+}
+
+std::optional<capsule::DepsLayer> NpmResolver::find(const NpmRequest& request) {
+  return layers_.find(layer_key(request));
+}
+
+io::Task<capsule::DepsLayer> NpmResolver::resolve(NpmRequest request, Progress progress) {
+  std::string key = layer_key(request);
+  if (auto found = layers_.find(key)) co_return std::move(*found);
+  auto work = [this, request = std::move(request), key, progress = std::move(progress)] {
+    return load_or_build(request, key, progress);
+  };
+  co_return co_await flights_.run(key, std::move(work));
+}
+
+io::Task<capsule::DepsLayer> NpmResolver::load_or_build(NpmRequest request, std::string key,
+                                                        Progress progress) {
+  auto stored = co_await pool_.run([this, key] { return layers_.load(key); });
+  if (stored) co_return stored;
+  auto installing = [this, request, progress] { return install(request, progress); };
+  RELAY_CO_TRY(const fs::path directory, co_await installs_.run(install_key(request), installing));
+  co_return co_await bundle(request, directory, key, progress);
+}
+
+io::Task<fs::path> NpmResolver::install(const NpmRequest& request, Progress progress) {
+  const fs::path shelf = options_.cache / "npm";
+  const fs::path directory = shelf / install_key(request);
+  std::error_code error;
+  if (fs::exists(directory / kComplete, error)) {
+    capsule::set_used(directory / kComplete, clock_.wall());
+    co_return directory;
+  }
+  const fs::path temporary = shelf / temporary_name(".tmp-");
+  auto done = co_await run_npm(request, temporary, progress);
+  if (done) done = write_new_file(temporary / kComplete, "");
+  auto placing = [temporary, directory, done] { return place_installation(temporary, directory, done); };
+  RELAY_CO_CHECK(co_await pool_.run(placing));
+  co_return directory;
+}
+
+io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& directory, Progress progress) {
+  RELAY_CO_CHECK(make_directory(directory));
+  RELAY_CO_CHECK(write_new_file(directory / "package.json", package_json(request)));
+  if (!request.lockfile.empty()) {
+    RELAY_CO_TRY(const std::string lockfile, clean_lockfile(request));
+    RELAY_CO_CHECK(write_new_file(directory / "package-lock.json", lockfile));
+  }
+  ToolCall call{options_.npm,       npm_args(request), options_.environment,
+                directory.string(), "npm install",     options_.install_timeout};
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(std::move(call), std::move(progress)));
+  if (outcome.status.clean()) co_return Result<void>{};
+  co_return fail(with_log(diagnose_npm(outcome.err), outcome.err, private_paths(options_, directory)));
+}
+
+io::Task<capsule::DepsLayer> NpmResolver::bundle(const NpmRequest& request, const fs::path& directory,
+                                                 const std::string& key, Progress progress) {
+  const auto work = std::make_shared<Work>(directory, request);
+  RELAY_CO_CHECK(co_await run_esbuild(*work, progress));
+  RELAY_CO_CHECK(co_await compile(*work, progress));
+  auto packing = [this, work, key]() -> Result<capsule::DepsLayer> {
+    RELAY_TRY(std::string zip, work->make_layer());
+    return layers_.save(key, std::move(zip));
+  };
+  co_return co_await with_progress(pool_.run(packing), "packing dependencies", progress);
+}
+
+// Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need
+// the source.
+io::Task<void> NpmResolver::compile(Work& work, Progress progress) {
+  if (options_.compiler.empty() || options_.sourcemaps == Sourcemaps::on) co_return Result<void>{};
+  RELAY_CO_CHECK(work.write_module());
+  const fs::path made = work.path() / "bundle.qbc";
+  std::vector<std::string> args{options_.compiler.string(), options_.engine.string(),
+                                (work.path() / "bundle.mjs").string(), made.string()};
+  ToolCall call{options_.node,        std::move(args),          options_.environment,
+                work.path().string(), "compiling dependencies", options_.bundle_timeout};
+  const auto outcome = co_await run_tool(std::move(call), std::move(progress));
+  std::error_code ignored;
+  if (!outcome || !outcome->status.clean()) fs::remove(made, ignored);
+  co_return Result<void>{};
+}
+
+Result<void> NpmResolver::prune() {
+  const fs::path shelf = options_.cache / "npm";
+  RELAY_CHECK(layers_.prune());
+  return capsule::prune_shelf(shelf, kComplete, clock_.wall());
+}
+
+ToolCall NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::string> args) const {
+  return {options_.esbuild,   std::move(args),         options_.environment,
+          directory.string(), "bundling dependencies", options_.bundle_timeout};
+}
+
+io::Task<void> NpmResolver::run_esbuild(Work& work, Progress progress) {
+  RELAY_CO_CHECK(write_entries(work.path(), work.specifiers));
+  ToolCall bundling = esbuild_call(work.installed, bundle_args(work.name, options_.sourcemaps));
+  RELAY_CO_TRY(ToolOutcome outcome, co_await run_tool(std::move(bundling), progress));
+  if (!outcome.status.clean()) {
+    // The source was searched for subpaths by looking at strings: those that are none are left out.
+    std::size_t dropped = 0;
+    for (const std::string& missing : missing_entries(outcome.err, work.name))
+      if (work.subpaths.erase(missing) > 0) dropped += work.specifiers.erase(missing);
+    if (dropped > 0) co_return co_await run_esbuild(work, std::move(progress));
+    std::set<std::string> suspects = complaining_packages(outcome.err);
+    for (const std::string& specifier : work.specifiers) suspects.insert(specifier);
+    const std::string native = native_sentence(work.installed, suspects);
+    co_return fail(dependency_error(native.empty() ? diagnose_esbuild(outcome.err) : native));
+  }
+  ToolCall naming = esbuild_call(work.installed, names_args(work.name, work.specifiers.size()));
+  RELAY_CO_TRY(outcome, co_await run_tool(std::move(naming), std::move(progress)));
+  if (!outcome.status.clean()) co_return fail(dependency_error(diagnose_esbuild(outcome.err)));
+  co_return Result<void>{};
+}
+
+std::string find_esbuild(const fs::path& node_modules, const Environment& environment) {
+  std::error_code error;
+  for (const char* candidate :
+       {"@esbuild/linux-x64/bin/esbuild", "@esbuild/linux-arm64/bin/esbuild", "esbuild/bin/esbuild"})
+    if (fs::exists(node_modules / candidate, error)) return (node_modules / candidate).string();
+  const auto given = environment.find("ESBUILD_BINARY_PATH");
+  return given == environment.end() ? "esbuild" : given->second;
+}
+
+}  // namespace relay::packages

@@ -1,0 +1,79 @@
+// NpmResolver: npm packages as a layer that guest code can import. Loop thread only; slow work is in children
+// and the pool.
+//
+//   request ── key ──▶ layer in memory ─▶ layer on disk ─▶ installed before? ─▶ npm install ─▶ esbuild ─▶
+//   layer
+//
+// npm is the user's own, with the user's configuration (registry, proxy, credentials); scripts never run.
+// What it installed is kept by the exact request, so that asking again, also with other entry points, does
+// not touch npm. A package that needs compiled code or a Node built-in that guests do not have fails with
+// DepsResolutionFailed.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/limits.h"
+#include "io/single_flight.h"
+#include "io/thread_pool.h"
+#include "packages/js_bundle.h"
+#include "packages/layer_cache.h"
+#include "packages/npm_request.h"
+#include "packages/tool_run.h"
+
+namespace relay::packages {
+
+struct NpmOptions {
+  std::filesystem::path cache;  // ".relay/deps"
+  std::string npm = "npm";
+  std::string esbuild = "esbuild";
+  Environment environment;  // ours; filtered by tool_environment
+  Sourcemaps sourcemaps = Sourcemaps::off;
+  std::string node = "node";       // runs the compiler: where npm is, node is
+  std::filesystem::path compiler;  // runtime/compile-bundle.mjs; empty: layers hold source only
+  std::filesystem::path engine;    // runtime/quickjs.wasm: bytecode is for exactly this one
+  std::chrono::seconds install_timeout = limits::kInstallTimeout;
+  std::chrono::seconds bundle_timeout = limits::kBundleTimeout;  // of bundling and of compiling, each
+};
+
+class NpmResolver {
+ public:
+  NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& clock);
+
+  /// The answer when it is in memory: costs a hash and a look-up.
+  std::optional<capsule::DepsLayer> find(const NpmRequest& request);
+
+  /// Several callers with one request share the work.
+  io::Task<capsule::DepsLayer> resolve(NpmRequest request, Progress progress);
+
+  /// Drops layers and installed packages that are old or too much, and what crashes left behind. Blocking.
+  Result<void> prune();
+
+ private:
+  struct Work;
+  io::Task<capsule::DepsLayer> load_or_build(NpmRequest request, std::string key, Progress progress);
+  io::Task<std::filesystem::path> install(const NpmRequest& request, Progress progress);
+  io::Task<void> run_npm(const NpmRequest& request, const std::filesystem::path& directory,
+                         Progress progress);
+  io::Task<capsule::DepsLayer> bundle(const NpmRequest& request, const std::filesystem::path& directory,
+                                      const std::string& key, Progress progress);
+  io::Task<void> run_esbuild(Work& work, Progress progress);
+  io::Task<void> compile(Work& work, Progress progress);
+  ToolCall esbuild_call(const std::filesystem::path& directory, std::vector<std::string> args) const;
+  [[nodiscard]] std::string layer_key(const NpmRequest& request) const;
+
+  NpmOptions options_;
+  std::string engine_id_;  // of the engine that bytecode is for; empty without a compiler
+  io::ThreadPool& pool_;
+  const Clock& clock_;
+  LayerCache layers_;
+  io::SingleFlight<capsule::DepsLayer> flights_;
+  io::SingleFlight<std::filesystem::path> installs_;
+};
+
+/// esbuild's program, from what usually is there: a path given by the user, the harness's node_modules, PATH.
+std::string find_esbuild(const std::filesystem::path& node_modules, const Environment& environment);
+
+}  // namespace relay::packages

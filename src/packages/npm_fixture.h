@@ -1,0 +1,70 @@
+// What tests of the npm resolver share: esbuild as the build tree has it, and a node that evaluates a layer.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "io/test_folder.h"
+#include "packages/loop_fixture.h"
+#include "packages/npm_deps.h"
+
+namespace relay::packages {
+
+inline Environment environment_of_test() {
+  Environment all;
+  for (char** item = environ; *item; ++item) {
+    const std::string_view entry(*item);
+    all.emplace(entry.substr(0, entry.find('=')), entry.substr(entry.find('=') + 1));
+  }
+  return all;
+}
+
+/// RELAY_ESBUILD, or the harness's own, looked for from here upwards. Empty when there is none.
+inline std::string esbuild_of_test() {
+  if (const char* given = std::getenv("RELAY_ESBUILD")) return given;
+  for (std::filesystem::path at = std::filesystem::current_path();; at = at.parent_path()) {
+    if (const std::string found = find_esbuild(at / "harness" / "node_modules", {}); found != "esbuild")
+      return found;
+    if (at == at.parent_path()) return "";
+  }
+}
+
+class NpmFixture : public LoopFixture {
+ protected:
+  void SetUp() override {
+    if (esbuild_of_test().empty())
+      GTEST_SKIP() << "esbuild is not installed: run 'npm ci' in harness/, or set RELAY_ESBUILD";
+  }
+
+  /// Unpacks the layer and runs `code`, which may import any of its packages, with node. Gives what it
+  /// prints.
+  std::string evaluate(const capsule::DepsLayer& layer, const std::string& code) {
+    const std::filesystem::path directory = scratch.path() / "evaluate";
+    std::filesystem::remove_all(directory);
+    const auto reader = archive::ZipReader::open(*layer.bytes);
+    std::string imports = code;
+    for (const auto& [name, bytes] : *reader->read_all()) {
+      std::string text = bytes;
+      if (const auto at = text.find("\"/deps/bundle.mjs\""); at != std::string::npos)
+        text.replace(at, 18, "\"./bundle.mjs\"");
+      std::filesystem::create_directories((directory / name).parent_path());
+      std::ofstream(directory / name) << text;
+    }
+    std::ofstream(directory / "deps" / "main.mjs") << imports;
+    ToolCall call{"node",
+                  {"main.mjs"},
+                  tool_environment(environment_of_test()),
+                  (directory / "deps").string(),
+                  "node",
+                  std::chrono::minutes(5)};
+    const auto outcome = run(run_tool(call, {}));
+    if (!outcome) return outcome.error().message;
+    return outcome->out + outcome->err;
+  }
+
+  io::TestFolder scratch;
+  SystemClock clock;
+};
+
+}  // namespace relay::packages

@@ -1,0 +1,55 @@
+#include "packages/packages.h"
+
+namespace relay::packages {
+
+Packages::Packages(PackageOptions options, io::ThreadPool& pool, const Clock& clock)
+    : npm_(std::move(options.npm), pool, clock), py_(std::move(options.py), pool, clock) {}
+
+Result<std::unique_ptr<Packages>> Packages::make(PackageOptions options, io::ThreadPool& pool,
+                                                 const Clock& clock) {
+  RELAY_TRY(NpmRequest npm, parse_npm_request(options.configured_npm));
+  RELAY_TRY(PyRequest py, parse_py_request(options.configured_pip));
+  std::unique_ptr<Packages> packages(new Packages(std::move(options), pool, clock));
+  packages->npm_for_all_ = std::move(npm);
+  packages->py_for_all_ = std::move(py);
+  return packages;
+}
+
+Result<void> Packages::prune() {
+  RELAY_CHECK(npm_.prune());
+  return py_.prune();
+}
+
+io::Task<std::optional<capsule::DepsLayer>> Packages::resolve(capsule::Language language,
+                                                              const json::object& requested,
+                                                              std::string_view code, WheelFetcher fetch,
+                                                              Progress progress) {
+  switch (language) {
+    case capsule::Language::js: co_return co_await resolve_npm(requested, code, std::move(progress));
+    case capsule::Language::py:
+      co_return co_await resolve_py(requested, std::move(fetch), std::move(progress));
+  }
+  co_return std::optional<capsule::DepsLayer>{};
+}
+
+io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_npm(const json::object& requested,
+                                                                  std::string_view code, Progress progress) {
+  RELAY_CO_TRY(const NpmRequest called, parse_npm_request(requested));
+  NpmRequest request = merge(npm_for_all_, called);
+  if (request.empty()) co_return std::optional<capsule::DepsLayer>{};
+  request.subpaths = find_subpaths(code, request);
+  RELAY_CO_TRY(capsule::DepsLayer layer, co_await npm_.resolve(std::move(request), std::move(progress)));
+  co_return std::optional<capsule::DepsLayer>(std::move(layer));
+}
+
+io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_py(const json::object& requested,
+                                                                 WheelFetcher fetch, Progress progress) {
+  RELAY_CO_TRY(const PyRequest called, parse_py_request(requested));
+  PyRequest request = merge(py_for_all_, called);
+  if (request.empty()) co_return std::optional<capsule::DepsLayer>{};
+  RELAY_CO_TRY(capsule::DepsLayer layer,
+               co_await py_.resolve(std::move(request), std::move(fetch), std::move(progress)));
+  co_return std::optional<capsule::DepsLayer>(std::move(layer));
+}
+
+}  // namespace relay::packages

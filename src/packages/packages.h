@@ -1,0 +1,52 @@
+// Packages: the dependencies of a run, whichever language it is in. The door for whoever runs code.
+//
+// What the configuration gives to every run and what a call asks for are merged (for one name the call wins),
+// resolved once, and answered from memory after that.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "packages/npm_deps.h"
+#include "packages/py_deps.h"
+
+namespace relay::packages {
+
+struct PackageOptions {
+  NpmOptions npm;
+  PyOptions py;
+  json::object configured_npm;  // the configuration's "npm" block
+  json::object configured_pip;  // the configuration's "pip" block
+};
+
+class Packages {
+ public:
+  /// Fails when a configured block is not understood.
+  static Result<std::unique_ptr<Packages>> make(PackageOptions options, io::ThreadPool& pool,
+                                                const Clock& clock);
+
+  /// `requested` is the call's "npm" or "pip" member, `code` the source, whose imports name further entry
+  /// points. Nothing when there are no dependencies at all. `fetch` gets wheels by address, under the run's
+  /// own network policy.
+  io::Task<std::optional<capsule::DepsLayer>> resolve(capsule::Language language,
+                                                      const json::object& requested, std::string_view code,
+                                                      WheelFetcher fetch, Progress progress);
+
+  /// Drops layers and installations that are old or too much. Blocking.
+  Result<void> prune();
+
+ private:
+  Packages(PackageOptions options, io::ThreadPool& pool, const Clock& clock);
+  io::Task<std::optional<capsule::DepsLayer>> resolve_npm(const json::object& requested,
+                                                          std::string_view code, Progress progress);
+  io::Task<std::optional<capsule::DepsLayer>> resolve_py(const json::object& requested, WheelFetcher fetch,
+                                                         Progress progress);
+
+  NpmResolver npm_;
+  PyResolver py_;
+  NpmRequest npm_for_all_;
+  PyRequest py_for_all_;
+};
+
+}  // namespace relay::packages

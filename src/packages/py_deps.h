@@ -1,0 +1,68 @@
+// PyResolver: Python wheels as a layer that guest code can import. Loop thread only.
+//
+// `pip download` of the user's own pip resolves and fetches, wheels only, for the guest's interpreter instead
+// of this machine's; nothing is built and nothing of it is run. Packages of the Pyodide distribution (numpy
+// and the like) come from a mirror, bound to the hashes of its lock file. The wheels are unpacked into the
+// layer here, at build time, so that a guest only has to put /site-packages on its path. Limits: environment
+// markers in requirements are evaluated by the pip that runs here.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "io/single_flight.h"
+#include "io/thread_pool.h"
+#include "packages/layer_cache.h"
+#include "packages/py_request.h"
+#include "packages/pyodide_lock.h"
+#include "packages/tool_run.h"
+
+namespace relay::packages {
+
+/// Fetches one wheel under the run's network policy; relay's guarded client in the program, anything in a
+/// test.
+using WheelFetcher = std::function<io::Task<std::string>(std::string url)>;
+
+struct PyOptions {
+  std::filesystem::path cache;  // ".relay/deps"
+  std::vector<std::string> pip = {"python3", "-m", "pip"};
+  Environment environment;  // ours; filtered by tool_environment
+  PyodideLock lock;         // of the runtime that guests use
+  std::string mirror;       // directory or address of the distribution's wheels; empty: none
+};
+
+class PyResolver {
+ public:
+  PyResolver(PyOptions options, io::ThreadPool& pool, const Clock& clock);
+
+  std::optional<capsule::DepsLayer> find(const PyRequest& request);
+  io::Task<capsule::DepsLayer> resolve(PyRequest request, WheelFetcher fetch, Progress progress);
+
+  /// Drops layers that are old or too much, and what crashes left behind. Blocking.
+  Result<void> prune();
+
+ private:
+  io::Task<capsule::DepsLayer> load_or_build(PyRequest request, std::string key, WheelFetcher fetch,
+                                             Progress progress);
+  io::Task<capsule::DepsLayer> build(const PyRequest& request, const std::string& key,
+                                     const std::filesystem::path& work, WheelFetcher fetch,
+                                     Progress progress);
+  io::Task<void> fetch_wheels(const PyRequest& request, const std::filesystem::path& wheels,
+                              const WheelFetcher& fetch);
+  io::Task<void> run_pip(const PyRequest& request, const std::filesystem::path& work, Progress progress);
+  [[nodiscard]] std::vector<std::string> pip_args(const std::filesystem::path& work) const;
+  [[nodiscard]] std::string key_of(const PyRequest& request) const;
+
+  PyOptions options_;
+  io::ThreadPool& pool_;
+  const Clock& clock_;
+  LayerCache layers_;
+  io::SingleFlight<capsule::DepsLayer> flights_;
+};
+
+/// From pip's stderr: "pip finds no wheel for 'x' that fits ...". Pure.
+std::string diagnose_pip(std::string_view log, const PythonPlatform& platform);
+
+}  // namespace relay::packages

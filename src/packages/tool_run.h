@@ -1,0 +1,52 @@
+// Running the user's own tools (npm, pip, esbuild): to the end or to a time limit, with bounded output.
+//
+// They get a small environment: enough to find the user's configuration (home, npm_config_*, PIP_*, proxies,
+// certificates), nothing else of ours. Loop thread only.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "io/child.h"
+
+namespace relay::packages {
+
+using Environment = std::map<std::string, std::string>;
+
+/// Pure: the part of an environment that a package tool may see.
+Environment tool_environment(const Environment& all);
+
+/// Tells whoever waits what is going on. Called on the loop thread, first after a second, then every two.
+using Progress = std::function<void(std::string_view phase, std::chrono::milliseconds elapsed)>;
+
+struct ToolCall {
+  std::string program;
+  std::vector<std::string> args;
+  Environment environment;
+  std::string directory;
+  std::string phase;  // for progress and time-outs: "npm install"
+  std::chrono::milliseconds timeout{};
+};
+
+struct ToolOutcome {
+  io::ExitStatus status;
+  std::string out;  // the first bytes of it
+  std::string err;  // the last bytes of it: that is where tools say what is wrong
+};
+
+/// Fails when the program cannot be started (dependency, with its name) or takes too long; a bad exit is an
+/// outcome.
+io::Task<ToolOutcome> run_tool(ToolCall call, Progress progress);
+
+/// Calls progress while the task runs, as run_tool does.
+template <class T>
+io::Task<T> with_progress(io::Task<T> task, std::string phase, Progress progress);
+
+Error dependency_error(std::string message);
+
+}  // namespace relay::packages
+
+#include "packages/progress_inl.h"

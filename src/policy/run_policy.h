@@ -1,0 +1,35 @@
+// RunPolicy: what one run may do: network, files, limits. The server has one; a call may bring a narrower
+// one, and the run gets the intersection.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "policy/filesystem_policy.h"
+#include "policy/limits_policy.h"
+#include "policy/network_policy.h"
+
+namespace relay::policy {
+
+struct RunPolicy {
+  NetworkPolicy network;
+  FilesystemPolicy filesystem;
+  LimitsPolicy limits;
+
+  /// For the capsule's manifest.
+  [[nodiscard]] json::object to_json() const;
+};
+
+/// Reads the blocks of the configuration's `policy`, or says what is wrong with them.
+Result<RunPolicy> read_run_policy(const json::object& block);
+
+struct NarrowedPolicy {
+  RunPolicy policy;
+  std::vector<std::string> notes;  // where the call tried to widen: it is told, not silently ignored
+};
+
+/// Fails when the override is not understood.
+Result<NarrowedPolicy> narrow(const RunPolicy& server, const json::object& override_block);
+
+}  // namespace relay::policy

@@ -1,0 +1,89 @@
+// run_code: one run from source text or a sealed capsule to its result, with the host services around it.
+//
+// It is used by the tools run_js and run_py and by `relay run`. The caller owns everything in RunDependencies
+// and keeps it alive for as long as runs exist. Loop thread only. A run that cannot start fails with an
+// Error; a program that fails is a FinishedRun that says so.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "authority/recorded.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "capsule/builder.h"
+#include "codemode/code_mode.h"
+#include "executors/local_executor.h"
+#include "io/thread_pool.h"
+#include "packages/packages.h"
+#include "policy/run_policy.h"
+#include "runs/run_host.h"
+#include "runs/run_network.h"
+#include "vfs/workspace.h"
+
+namespace relay::runs {
+
+/// What a caller asks for, as a plain value.
+struct RunArguments {
+  std::string code;
+  std::string stdin_text;
+  std::vector<std::string> args;
+  std::map<std::string, std::string> env;
+  std::string cwd = "/";
+  json::object packages;  // the "npm" or "pip" block, as given
+  json::object policy;    // the client's override; it can only narrow
+  std::string session;    // empty: a fresh sandbox
+  executors::SessionStart session_start = executors::SessionStart::keep;
+  std::optional<std::chrono::milliseconds> timeout;
+  std::string executor;  // "local", "browser" or empty
+  std::optional<std::vector<std::string>>
+      servers;  // upstream servers that the run may call; nothing: not said
+};
+
+/// What running code needs of the world. Everything outlives the tools.
+struct RunDependencies {
+  executors::LocalExecutor& local;
+  capsule::CapsuleBuilder& capsules;
+  vfs::Trees& trees;
+  io::ThreadPool& pool;
+  RandomSource& random;
+  policy::RunPolicy policy;  // the server's side of every run
+  net::HttpClient& http;     // for runs whose policy allows a host
+  io::Loop loop;
+  packages::Packages& packages;
+  /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
+  std::function<void(const fetch::BlockedFetch&, const authority::Call& run, std::size_t nth)> on_refusal;
+  std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
+  codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
+};
+
+/// A capsule that was sealed before, and the public key (SPKI DER, base64) that its signature belongs to.
+struct SealedRun {
+  capsule::Capsule capsule;
+  std::string key;
+};
+
+/// One run, whoever asks for it: a tool call or the command line.
+struct CodeRun {
+  executors::Language language = executors::Language::js;
+  RunArguments arguments;
+  std::string principal;                 // whose named sessions and workspace
+  std::string file_name = {};            // of the script, for traces; empty: main.js or main.py
+  std::string client_session = {};       // the MCP session, which may have a workspace of its own
+  std::optional<SealedRun> sealed = {};  // instead of code and packages; its policy is the override
+  /// More standard input, when the guest has read what came with the run: blocks on the pool, "" at the end.
+  /// May be empty.
+  std::function<Result<std::string>()> read_input = {};
+  mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
+};
+
+/// Runs it and collects what there is to tell. The record is the permission: without one nothing runs.
+io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,
+                               executors::RunObserver& observer);
+
+}  // namespace relay::runs

@@ -1,0 +1,131 @@
+#include "runs/run_host.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/media_type.h"
+
+namespace relay::runs {
+namespace {
+
+using executors::HostCall;
+using executors::HostFailure;
+using executors::HostReply;
+using protocol::Content;
+
+HostReply failure(std::string type, std::string message, std::string errno_name = {}) {
+  return {.result = nullptr,
+          .body = {},
+          .failure = HostFailure{std::move(type), std::move(message), std::move(errno_name)}};
+}
+
+HostReply failure(const vfs::FileError& error) {
+  const json::object told = vfs::to_guest_error(error);
+  return failure(std::string(json::find_string(told, "type").value_or("Error")),
+                 std::string(json::find_string(told, "message").value_or("")),
+                 std::string(json::find_string(told, "errno").value_or("")));
+}
+
+std::string argument(const HostCall& call, std::string_view name) {
+  return std::string(json::find_string(call.args, name).value_or(""));
+}
+
+// Calls that may leave a file where a user looks for results.
+std::string written_path(const HostCall& call) {
+  if (call.op == "fs.write" || call.op == "fs.truncate") return argument(call, "path");
+  if (call.op == "fs.rename") return argument(call, "to");
+  return {};
+}
+
+Content shown(std::string bytes, std::string mime_type, const std::string& name) {
+  if (mime_type.starts_with("image/")) return protocol::image_content(bytes, std::move(mime_type));
+  if (mime_type.starts_with("audio/")) return protocol::audio_content(bytes, std::move(mime_type));
+  protocol::ResourceContents contents{
+      .uri = "relay://display/" + name, .mime_type = mime_type, .body = {}, .meta = {}};
+  if (is_valid_utf8(bytes))
+    contents.body = std::move(bytes);
+  else
+    contents.body = std::vector<std::byte>(as_bytes(bytes).begin(), as_bytes(bytes).end());
+  return protocol::EmbeddedResource{std::move(contents), {}};
+}
+
+}  // namespace
+
+io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream&) {
+  if (vfs::GuestFiles::handles(call.op)) co_return co_await file_call(std::move(call));
+  if (call.op == "fetch" || call.op.starts_with("fetch.")) co_return co_await network_->call(std::move(call));
+  if (call.op == "display") co_return co_await display(std::move(call));
+  if (call.op == "input") co_return co_await input();
+  if (codemode::RunServers::handles(call.op)) co_return co_await mcp_call(std::move(call));
+  co_return failure("ValidationError", fmt::format("unknown operation \"{}\"", utf8_prefix(call.op, 64)));
+}
+
+io::Task<HostReply> RunHost::input() {
+  std::string piece;
+  if (read_input_) {
+    auto read = co_await pool_.run(read_input_);
+    if (!read) co_return failure(std::string(read.error().face().type), read.error().message);
+    piece = std::move(*read);
+  }
+  json::object result{{"eof", piece.empty()}};
+  co_return HostReply{.result = std::move(result), .body = std::move(piece), .failure = {}};
+}
+
+io::Task<HostReply> RunHost::file_call(HostCall call) {
+  const std::string output = written_path(call);
+  auto work = [files = files_, moved = std::move(call)]() mutable {
+    return files->perform(moved.op, moved.args, std::move(moved.body));
+  };
+  auto done = co_await pool_.run(std::move(work));
+  if (!done) co_return failure(done.error());
+  note_output(output);
+  co_return HostReply{.result = std::move(done->result), .body = std::move(done->body), .failure = {}};
+}
+
+void RunHost::note_output(std::string_view path) {
+  if (path.starts_with("/out/") && outputs_.size() < limits::kRunArtifacts) outputs_.emplace(path);
+}
+
+io::Task<HostReply> RunHost::display(HostCall call) {
+  const std::string path = argument(call, "path");
+  std::string mime_type = argument(call, "mime");
+  std::string bytes = std::move(call.body);
+  if (!path.empty()) {
+    auto read =
+        co_await pool_.run([tree = tree_, path] { return tree->read(path, 0, limits::kDisplayBytes + 1); });
+    if (!read) co_return failure(read.error());
+    bytes = std::move(read->bytes);
+  }
+  if (displayed_bytes_ + bytes.size() > limits::kDisplayBytes)
+    co_return failure(
+        "OutputLimitExceeded",
+        fmt::format("display() takes {} bytes in one run; write the rest to /out", limits::kDisplayBytes));
+  displayed_bytes_ += bytes.size();
+  if (mime_type.empty()) mime_type = media_type_of(path, bytes);
+  const std::string name = path.empty() ? argument(call, "name") : path.substr(path.rfind('/') + 1);
+  displayed_.push_back(shown(std::move(bytes), std::move(mime_type), name));
+  co_return HostReply{};
+}
+
+io::Task<HostReply> RunHost::mcp_call(HostCall call) {
+  if (!servers_) co_return failure("NotFound", "there are no MCP servers in this run");
+  auto answer =
+      co_await servers_->perform(std::move(call.op), std::move(call.args), std::move(call.args_text));
+  if (!answer) co_return failure(std::string(answer.error().face().type), answer.error().message);
+  co_return HostReply{.result = nullptr, .body = {}, .failure = {}, .result_text = *std::move(answer)};
+}
+
+io::Task<std::vector<Artifact>> RunHost::artifacts() {
+  if (outputs_.empty()) co_return std::vector<Artifact>{};
+  auto stat_all = [tree = tree_, paths = outputs_]() -> Result<std::vector<Artifact>> {
+    std::vector<Artifact> found;
+    for (const std::string& path : paths)
+      if (const auto stat = tree->stat(path)) found.push_back({path, stat->size, media_type_of(path)});
+    return found;
+  };
+  co_return co_await pool_.run(std::move(stat_all));
+}
+
+}  // namespace relay::runs

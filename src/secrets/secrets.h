@@ -1,0 +1,64 @@
+// Secrets: values that the configuration only names. ${env:NAME} is a variable of our environment,
+// ${file:PATH} the text of a file,
+// ${secret:NAME} a value that `relay mcp secret set` keeps in secrets.json, readable by the user alone.
+//
+// An error names what is missing, never a value. Nothing here is logged.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "secrets/redactor.h"
+
+namespace relay::secrets {
+
+/// Gives the value of ${env:...}, ${file:...} and ${secret:...} in a text. Fails with the name of what is
+/// missing, never with a value.
+using ResolveSecrets = std::function<Result<std::string>(std::string_view text)>;
+
+/// A piece of a text with references: plain, or "${env:NAME}" with its braces.
+struct TextPiece {
+  std::string text;
+  bool is_reference = false;
+};
+
+/// Cuts a text at its references. "${" without a known kind after it is plain text; a reference that does not
+/// end is an error.
+Result<std::vector<TextPiece>> split_references(std::string_view text);
+
+/// The text with its references replaced; each value is learned by the redactor.
+Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& resolve, Redactor& redactor);
+/// All values of a map, e.g. of headers; the error names the key.
+Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts,
+                                                       const ResolveSecrets& resolve, Redactor& redactor);
+
+/// The file behind ${secret:NAME}: {"NAME":"value"}, mode 0600, replaced as a whole. Blocking; small.
+class SecretStore {
+ public:
+  explicit SecretStore(std::filesystem::path file) : file_(std::move(file)) {}
+
+  /// Letters, digits, '_', '-', '.'; at most 128.
+  Result<void> set(const std::string& name, std::string_view value);
+  /// False when there was none of that name.
+  Result<bool> remove(const std::string& name);
+  [[nodiscard]] Result<std::vector<std::string>> names() const;
+  [[nodiscard]] Result<std::string> find(const std::string& name) const;
+
+ private:
+  using Values = std::map<std::string, std::string>;
+  [[nodiscard]] Result<Values> load() const;
+  [[nodiscard]] Result<void> save(const Values& values) const;
+  std::filesystem::path file_;
+};
+
+/// Where values come from. `environment` is ours; paths in ${file:...} are relative to `base`, "~/" is the
+/// home directory.
+ResolveSecrets make_secret_resolver(std::map<std::string, std::string> environment,
+                                    std::filesystem::path base, SecretStore store);
+
+}  // namespace relay::secrets
