@@ -92,7 +92,12 @@ class ArgsWriter {
     const std::vector<Member> members = sorted_members(object);
     out_ += '{';
     std::size_t written = 0;
-    for (; written < members.size() && !full(); ++written) write_member(members[written], written);
+    const bool setting = is_secret_setting(object);
+    for (; written < members.size() && !full(); ++written) {
+      const bool hidden =
+          setting && members[written].key == "value" && members[written].source->value().is_string();
+      write_member(members[written], written, hidden ? Value::hidden : Value::shown);
+    }
     // The marker extends the last key that is there, which is where it belongs in the order.
     if (written < members.size()) {
       const std::string_view last =
@@ -104,15 +109,47 @@ class ArgsWriter {
     out_ += '}';
   }
 
-  void write_member(const Member& member, std::size_t index) {
+  enum class Value : unsigned char { shown, hidden };
+
+  void write_member(const Member& member, std::size_t index, Value shown) {
     if (index > 0) out_ += ',';
     json::append_quoted(out_, member.key);
     out_ += ':';
     const json::value& value = member.source->value();
     const std::string_view name(member.source->key().data(), member.source->key().size());
-    if (is_secret_name(name) && !value.is_null() && !value.is_bool())
-      return json::append_quoted(out_, kRedacted);
+    if (shown == Value::hidden || is_secret_member(name, value)) return json::append_quoted(out_, kRedacted);
     write(value);
+  }
+
+  // {"pass": 12} counts passed tests.
+  static bool is_secret_member(std::string_view name, const json::value& value) {
+    if (value.is_null() || value.is_bool() || !is_secret_name(name)) return false;
+    return value.is_string() || !equal_ignoring_case(name, "pass");
+  }
+
+  // A setting as an object, the way Kubernetes writes it: {"name": "DB_PASSWORD", "value": "V"}.
+  static bool is_secret_setting(const json::object& object) {
+    for (const std::string_view member : {"name", "key"})
+      if (const auto* name = object.if_contains(boost::json::string_view(member.data(), member.size())))
+        if (name->is_string() && is_secret_name(json::view(name->get_string()))) return true;
+    return false;
+  }
+
+  static std::string_view text_of(const json::value& value) {
+    const auto* text = value.if_string();
+    return text ? json::view(*text) : std::string_view();
+  }
+
+  // A command as a list: ["tool", "--password", "V"], ["sshpass", "-p", "V"], ["curl", "-u", "user:V"].
+  static bool is_secret_argument(const json::array& items, std::size_t index) {
+    const std::string_view argument = text_of(items[index]);
+    if (index == 0 || argument.empty() || argument.starts_with("--")) return false;
+    const std::string_view flag = text_of(items[index - 1]);
+    if (is_secret_flag(flag)) return true;
+    const std::string_view program = text_of(items[0]);
+    if (program.ends_with("sshpass")) return flag == "-p";
+    const bool names_user = flag == "-u" || flag == "-U" || flag == "--user" || flag == "--proxy-user";
+    return names_user && program.ends_with("curl") && argument.find(':') != std::string_view::npos;
   }
 
   void write_array(const json::array& items) {
@@ -120,7 +157,10 @@ class ArgsWriter {
     std::size_t written = 0;
     for (; written < items.size() && !full(); ++written) {
       if (written > 0) out_ += ',';
-      write(items[written]);
+      if (is_secret_argument(items, written))
+        json::append_quoted(out_, kRedacted);
+      else
+        write(items[written]);
     }
     if (written < items.size())
       out_ += fmt::format("{}\"...(+{})\"", written > 0 ? "," : "", items.size() - written);

@@ -14,7 +14,9 @@ namespace relay::policy {
 
 inline constexpr std::string_view kRedacted = "[REDACTED]";
 
-/// Every secret in the text becomes the placeholder.
+/// Every secret in the text becomes the placeholder. The time is linear in the text, whatever it holds.
+/// Nothing is kept between calls, so a stream can be filtered in pieces: cut it at line breaks, but not
+/// inside what spans lines (a PEM block, a quoted value, the indented lines of a YAML block).
 std::string redact(std::string_view text);
 
 /// For one value of an audit line: scrubs the first 500 characters and 16 KiB beyond, then cuts to 500
