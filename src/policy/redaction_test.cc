@@ -131,6 +131,12 @@ TEST(Redaction, AValueEndsWhereItsFrameSays) {
       {"password = \"\"\"V\nW\"\"\" x", "password = \"\"\"[REDACTED]\"\"\" x"},
       {"password = \"\"\"V\nW", "password = \"\"\"[REDACTED]\nW"},
       {"password: `V W` x", "password: `[REDACTED]` x"},
+      {"password=\"V\"W x", "password=[REDACTED] x"},
+      {"token: Bearer V x", "token: [REDACTED] x"},
+      {"--token Basic V x", "--token [REDACTED] x"},
+      {"token: Bearer", "token: [REDACTED]"},
+      {"password:\n  V:W x", "password:\n  [REDACTED] x"},
+      {"password=\nV:W x", "password=\n[REDACTED] x"},
       {R"(\"password\": \"V\\\"W Z\", \"x\")", R"(\"password\": \"[REDACTED]\", \"x\")"},
       {R"(\"password=V\", x)", R"(\"password=[REDACTED]\", x)"},
       {R"(\"password\": \"V W)", R"(\"password\": \"[REDACTED])"},
@@ -186,6 +192,7 @@ TEST(Redaction, PasswordsInAddressesMayHoldAnyByteButASlash) {
   }
   const Case cases[] = {
       {"\"https://u:V\",\"x@y\"", "\"https://u:V\",\"x@y\""},  // the URL ends with its quote
+      {"'https://u:V'W@h/'", "'https://u:[REDACTED]@h/'"},
       {"<https://u:p@h>", "<https://u:[REDACTED]@h>"},
       {"https://V:x-oauth-basic@github.com/x", "https://[REDACTED]:x-oauth-basic@github.com/x"},
       {"https://a1b2c3d4e5a1b2c3d4e5@h/x", "https://[REDACTED]@h/x"},
@@ -224,6 +231,7 @@ TEST(Redaction, CommandLinesLoseOnlyTheValue) {
       {R"(['--token', 'V W'])", R"(['--token', '[REDACTED]'])"},
       {R"(\"tool --password \\\"V W\\\" x\")", R"(\"tool --password \\\"[REDACTED]\\\" x\")"},
       {R"("tool --password V", 1)", R"("tool --password [REDACTED]", 1)"},
+      {"tool -password => V x", "tool -password => [REDACTED] x"},
       {"tool -Password:V", "tool -Password:[REDACTED]"},
   };
   expect_redacted(cases);

@@ -138,6 +138,8 @@ std::optional<std::size_t> skip_to_argument(std::string_view text, std::size_t a
   }
   std::size_t value = at;
   while (value < text.size() && std::string_view(" \t=:").find(text[value]) != kNone) ++value;
+  if (text[value - 1] == ':' && has_at(text, value, "//")) value += 2;
+  if (text[value - 1] == '=' && has_at(text, value, ">")) value = run_end(text, value + 1, space);
   if (has_at(text, value, "\\\n")) value = run_end(text, value + 2, space);
   return value > at ? std::optional(value) : std::nullopt;
 }
@@ -197,7 +199,7 @@ bool is_user_token(std::string_view user) {
          std::ranges::any_of(user, is_digit);
 }
 
-// The quote that a URL stands in: its closing one ends the URL.
+// The quote that a URL stands in. One that is followed by more of a word is a part of the password.
 char quote_around(std::string_view text, std::size_t colon) {
   std::size_t begin = colon;
   while (begin > 0 && colon - begin < kFlagBytes && (is(text[begin - 1], dotted) || text[begin - 1] == '+'))
@@ -313,9 +315,10 @@ std::optional<SecretSpan> SecretScanner::match_url(std::size_t colon) const {
   const std::size_t begin = colon + 3;
   const char closing = quote_around(text_, colon);
   std::size_t end = begin;
-  while (end < text_.size() && !is(text_[end], space) && text_[end] != '/' &&
-         (!closing || text_[end] != closing))
-    ++end;
+  for (; end < text_.size() && !is(text_[end], space) && text_[end] != '/'; ++end) {
+    const bool last = end + 1 == text_.size() || !is_word(text_[end + 1]);
+    if (closing && text_[end] == closing && last) break;
+  }
   const std::string_view authority = text_.substr(begin, end - begin);
   const std::size_t host = authority.rfind('@');
   if (host == kNone) return std::nullopt;

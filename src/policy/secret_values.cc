@@ -85,7 +85,17 @@ bool is_no_secret(std::string_view value) {
          });
 }
 
-// Adjacent quoted pieces are one value: 'it''s', "a"'b'. Where the last quote is of another kind than the
+// `token: Bearer V`: the scheme is no secret, the word behind it is.
+std::size_t bare_end_with_scheme(std::string_view text, std::size_t from) {
+  const std::size_t end = bare_end(text, from);
+  const std::string_view word = text.substr(from, end - from);
+  const bool scheme = equal_ignoring_case(word, "bearer") || equal_ignoring_case(word, "basic");
+  if (!scheme || !has_at(text, end, " ")) return end;
+  const std::size_t next = text.find_first_not_of(' ', end);
+  return next == kNone ? end : std::max(end, bare_end(text, next));
+}
+
+// Adjacent pieces are one value: 'it''s', "a"'b', "a"b. Where the last quote is of another kind than the
 // first, both go: what is left would read as an unclosed quote.
 SecretSpan pieces(std::string_view text, std::size_t from, char opening) {
   char closing = opening;
@@ -95,6 +105,8 @@ SecretSpan pieces(std::string_view text, std::size_t from, char opening) {
     closing = text[end + 1];
     end = quoted_end(text, end + 2, closing);
   }
+  const bool bare_tail = end + 1 < text.size() && text[end] == closing && is_word(text[end + 1]);
+  if (bare_tail) return {from - 1, bare_end_with_scheme(text, end + 1)};
   if (closing == opening) return {from, end};
   return {from - 1, std::min(end + 1, text.size())};
 }
@@ -124,7 +136,9 @@ std::size_t escaped_end(std::string_view text, const Opening& opening) {
 bool is_member_on_next_line(std::string_view text, std::size_t from, std::size_t value) {
   if (line_end(text.substr(0, value), from) == value) return false;
   const std::size_t name = run_end(text, value, dotted | quote);
-  return name < text.size() && (text[name] == '=' || text[name] == ':');
+  if (name == value || name == text.size()) return false;
+  if (text[name] == '=') return text[from - 1] == '=';
+  return text[name] == ':' && (name + 1 == text.size() || is(text[name + 1], space));
 }
 
 struct Line {
@@ -221,13 +235,13 @@ std::size_t bare_end(std::string_view text, std::size_t from) {
 
 std::optional<SecretSpan> find_named_value(std::string_view text, std::size_t at) {
   Opening opening = skip_opening(text, at);
-  std::size_t end = opening.quote ? 0 : bare_end(text, opening.value);
+  std::size_t end = opening.quote ? 0 : bare_end_with_scheme(text, opening.value);
   if (!opening.quote && is_no_secret(text.substr(opening.value, end - opening.value))) {
     // `password: str = "V"`: the type stands between the name and the value.
     at = run_end(text, end, space);
     if (!has_at(text, at, "=") || has_at(text, at, "==")) return std::nullopt;
     opening = skip_opening(text, ++at);
-    end = opening.quote ? 0 : bare_end(text, opening.value);
+    end = opening.quote ? 0 : bare_end_with_scheme(text, opening.value);
   }
   if (opening.escapes > 0) return span(opening.value, escaped_end(text, opening));
   if (opening.quote) return quoted_value(text, opening);
@@ -242,7 +256,7 @@ std::optional<SecretSpan> find_argument(std::string_view text, std::size_t at) {
   if (at >= text.size() || has_at(text, at, "--") || is_cmdlet_at(text, at)) return std::nullopt;
   if (const Opening opening = skip_opening(text, at); opening.escapes > 0)
     return span(opening.value, escaped_end(text, opening));
-  if (!is(text[at], quote)) return span(at, bare_end(text, at));
+  if (!is(text[at], quote)) return span(at, bare_end_with_scheme(text, at));
   const std::size_t end = pieces(text, at + 1, text[at]).end;
   return span(at, has_at(text, end, text.substr(at, 1)) ? end + 1 : end);
 }
