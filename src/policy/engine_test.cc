@@ -241,5 +241,147 @@ TEST(Confirmation, TokensExpireAndAreBounded) {
             "operation_confirm with token=\"TOK\", then issue exactly the same call again, within 60s.]");
 }
 
+// The session is part of who a client is: an agent in one window must not spend what was confirmed in
+// another.
+TEST(Confirmation, BelongsToOneClientNameAndOneSession) {
+  Fixture f;
+  Call call = make_call("rm", Tier::irreversible, "a");
+  call.caller.client_name = "editor";
+  call.caller.session_id = "one";
+  const Challenge challenge = f.broker.plan(call);
+  Call other_session = call;
+  other_session.caller.session_id = "two";
+  Call other_name = call;
+  other_name.caller.client_name = "terminal";
+  for (const Call& other : {other_session, other_name})
+    EXPECT_FALSE(f.broker.arm(challenge.token, other.caller));
+  ASSERT_TRUE(f.broker.arm(challenge.token, call.caller));
+  for (const Call& other : {other_session, other_name}) EXPECT_FALSE(f.broker.consume(other));
+  EXPECT_TRUE(f.broker.consume(call));
+}
+
+// The newest question is the one that somebody is about to answer.
+TEST(Confirmation, TheOldestTokenGoesWhenThereAreTooMany) {
+  FakeClock clock;
+  SystemRandom random;
+  Broker broker(clock, random, std::chrono::seconds(3600));
+  const Call call = make_call("rm", Tier::irreversible);
+  const Challenge first = broker.plan(call);
+  clock.advance(std::chrono::seconds(1));
+  const Challenge second = broker.plan(call);
+  clock.advance(std::chrono::seconds(1));
+  for (std::size_t i = 2; i < 256; ++i) (void)broker.plan(call);
+  EXPECT_EQ(broker.pending(), 256U);
+  EXPECT_TRUE(broker.arm(first.token, call.caller));
+  const Challenge last = broker.plan(call);
+  EXPECT_EQ(broker.pending(), 256U);
+  EXPECT_FALSE(broker.arm(first.token, call.caller));
+  EXPECT_TRUE(broker.arm(second.token, call.caller));
+  EXPECT_TRUE(broker.arm(last.token, call.caller));
+}
+
+TEST(Confirmation, ATokenIsPendingUntilTheMomentItExpires) {
+  Fixture f;
+  const Call call = make_call("rm", Tier::irreversible);
+  const Challenge challenge = f.broker.plan(call);
+  f.clock.advance(std::chrono::seconds(119));
+  EXPECT_EQ(f.broker.pending(), 1U);
+  f.clock.advance(std::chrono::seconds(1));
+  EXPECT_EQ(f.broker.pending(), 0U);
+  EXPECT_FALSE(f.broker.arm(challenge.token, call.caller));
+}
+
+TEST(Confirmation, IsNotNeededWhereTheRulesAllowAndDoesNotChangeThem) {
+  Fixture f;
+  const Call call = make_call("read", Tier::read_only);
+  Admission admission = f.engine.admit_confirmed(call, *f.broker.accept(call, Answer::agreed));
+  ASSERT_TRUE(std::holds_alternative<Grant>(admission));
+  EXPECT_EQ(std::get<Grant>(admission).decision().reason, "permitted");
+}
+
+TEST(Confirmation, TheTextsTellADeclineFromAnUnansweredQuestion) {
+  const Decision decision =
+      make_engine(R"({"confirmTier3":true})").decide(make_call("x", Tier::irreversible));
+  EXPECT_EQ(declined_text(decision, Answer::declined),
+            "[DENIED tier 3 (IRREVERSIBLE): the person who was asked declined]");
+  EXPECT_EQ(declined_text(decision, Answer::unanswered),
+            "[DENIED tier 3 (IRREVERSIBLE): the question was not answered]");
+}
+
+// Of two rules with the same effect the first one gives the reason: operators read the file from the top.
+TEST(Engine, TheFirstMatchingRuleOfAnEffectGivesTheReason) {
+  const Engine engine = make_engine(
+      R"({"rules":[{"tool":"x","effect":"deny","reason":"first"},{"effect":"deny","reason":"second"}]})");
+  EXPECT_EQ(engine.decide(make_call("x", Tier::read_only)).reason, "first");
+  EXPECT_EQ(engine.decide(make_call("y", Tier::read_only)).reason, "second");
+}
+
+TEST(Engine, ARuleWithoutAReasonHasOneOfItsEffect) {
+  EXPECT_EQ(make_engine(R"({"rules":[{"effect":"deny"}]})").decide(make_call("x", Tier::read_only)).reason,
+            "a rule denies this tool to this client");
+  EXPECT_EQ(make_engine(R"({"rules":[{"effect":"confirm"}]})").decide(make_call("x", Tier::read_only)).reason,
+            "a rule asks for confirmation");
+}
+
+// A deny pattern sees the whole text of a call, and an allow pattern alone is enough to have it made.
+TEST(Engine, PatternsSeeTheToolAndItsText) {
+  EXPECT_EQ(make_engine(R"({"deny":["^a b$"]})").decide(make_call("a", Tier::read_only, "b")).verdict,
+            Verdict::deny);
+  EXPECT_EQ(make_engine(R"({"mode":"guarded","allow":["^a b$"]})")
+                .decide(make_call("a", Tier::stateful, "b"))
+                .verdict,
+            Verdict::allow);
+  EXPECT_EQ(make_engine(R"({"deny":["x.y"]})").decide(make_call("a", Tier::read_only, "x\ny")).verdict,
+            Verdict::deny);
+}
+
+TEST(Engine, ABrokenPatternAloneStopsEverything) {
+  for (const std::string_view policy : {R"({"deny":["("]})", R"({"allow":["("]})"}) {
+    std::vector<Problem> problems{{"other", "was there before"}};
+    const Engine engine = Engine::make(read_rules(*json::parse_object(policy), "p", problems), "p", problems);
+    EXPECT_EQ(problems.size(), 2U);
+    const Decision decision = engine.decide(make_call("x", Tier::read_only));
+    EXPECT_EQ(decision.verdict, Verdict::deny);
+    EXPECT_EQ(authority::compact_ladder(decision), "deny list* a pattern does not compile");
+  }
+  std::vector<Problem> problems{{"other", "was there before"}};
+  EXPECT_EQ(Engine::make(Rules{}, "p", problems).decide(make_call("x", Tier::read_only)).verdict,
+            Verdict::allow);
+}
+
+TEST(Rules, MembersOfTheWrongTypeAreNamed) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {R"({"mode":5})", "policy.mode"},
+      {R"({"rules":{}})", "policy.rules"},
+      {R"({"rules":[{"effect":"deny","tool":5}]})", "policy.rules[0].tool"},
+      {R"({"rules":[{"effect":"deny","client":5}]})", "policy.rules[0].client"},
+      {R"({"rules":[{"effect":"deny","reason":5}]})", "policy.rules[0].reason"},
+      {R"({"rules":[{"effect":"deny","tier":4}]})", "policy.rules[0].tier"},
+      {R"({"rules":[{"effect":"deny","tier":-1}]})", "policy.rules[0].tier"},
+      {R"({"rules":[{}]})", "policy.rules[0].effect"},
+      {R"({"confirmTier3":1})", "policy.confirmTier3"},
+      {R"({"confirmTtlSeconds":4})", "policy.confirmTtlSeconds"},
+      {R"({"confirmTtlSeconds":3601})", "policy.confirmTtlSeconds"},
+  };
+  for (const auto& [text, path] : rows) {
+    std::vector<Problem> problems;
+    read_rules(*json::parse_object(text), "policy", problems);
+    ASSERT_FALSE(problems.empty()) << text;
+    EXPECT_EQ(problems[0].path, path) << text;
+  }
+  for (const std::string_view text : {R"({"confirmTtlSeconds":5})", R"({"confirmTtlSeconds":3600})"}) {
+    std::vector<Problem> problems;
+    read_rules(*json::parse_object(text), "policy", problems);
+    EXPECT_TRUE(problems.empty()) << text;
+  }
+}
+
+// A mode that cannot be read falls to the strictest one.
+TEST(Rules, AnUnknownModeIsReadonly) {
+  std::vector<Problem> problems;
+  EXPECT_EQ(read_rules(*json::parse_object(R"({"mode":"opne"})"), "policy", problems).mode, Mode::readonly);
+  EXPECT_EQ(read_rules(*json::parse_object(R"({})"), "policy", problems).confirm_tier3, false);
+}
+
 }  // namespace
 }  // namespace relay::policy

@@ -1,5 +1,8 @@
 #include "policy/host_match.h"
 
+#include <ios>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "policy/punycode.h"
@@ -241,6 +244,235 @@ TEST(AddressRange, KnowsEveryRangeThatIsNotPublic) {
 
 TEST(ParseHost, TwoTrailingDotsAreAnEmptyLabelAndNotAnAddress) {
   for (const char* text : {"01..", "example.com..", "..", "a.."}) EXPECT_FALSE(parse_host(text)) << text;
+}
+
+TEST(ParseHost, TheLongestNameAndTheLongestLabelOfTheStandardAreAccepted) {
+  const std::string label(63, 'a');
+  const std::string name = label + "." + label + "." + label + "." + std::string(61, 'a');
+  ASSERT_EQ(name.size(), 253U);
+  EXPECT_TRUE(parse_host(name));
+  EXPECT_FALSE(parse_host(name + "a"));
+  EXPECT_FALSE(parse_host(label + "a.test"));
+}
+
+TEST(ParseHost, EveryLetterAndDigitIsAHostCharacterAndTheirNeighboursAreNot) {
+  for (const char c : std::string_view("az09-_")) EXPECT_TRUE(parse_host(std::string("x") + c + "x")) << c;
+  for (const char c : std::string_view("`{/:~+,;=!$&'()*\"<>^|"))
+    EXPECT_FALSE(parse_host(std::string("x") + c + "x")) << c;
+}
+
+// A name whose last label is a number reaches an address, so it must not pass as a name.
+TEST(ParseHost, WhatResolversReadAsAnAddressIsNeverAName) {
+  struct LooseRow {
+    std::string_view text, address;
+  };
+  const LooseRow rows[] = {
+      {"255.1", "255.0.0.1"},
+      {"1.2.65535", "1.2.255.255"},
+      {"1.16777215", "1.255.255.255"},
+      {"4294967295", "255.255.255.255"},
+      {"0X7F.1", "127.0.0.1"},
+      {"0", "0.0.0.0"},
+      {"00.0.0.010", "0.0.0.8"},
+      {"255.255.255.255", "255.255.255.255"},
+      {"0xff.255.0377.1", "255.255.255.1"},
+  };
+  for (const LooseRow& row : rows) {
+    const auto host = parse_host(row.text);
+    ASSERT_TRUE(host) << row.text;
+    EXPECT_EQ(host->name, row.address) << row.text;
+    EXPECT_TRUE(host->address) << row.text;
+  }
+  for (const std::string_view text : {"256.1", "1.256.1", "1.2.256.1", "1.2.65536", "1.16777216",
+                                      "4294967296", "1.2.3.4.5", "a.1", "a.0x1", "1.0xg", "08", "1.2.3.08"})
+    EXPECT_FALSE(parse_host(text)) << text;
+  for (const std::string_view text : {"1.2.3.4x", "1.a", "a1", "0y1"}) {
+    const auto host = parse_host(text);
+    ASSERT_TRUE(host) << text;
+    EXPECT_FALSE(host->address) << text;
+  }
+}
+
+TEST(ParseHost, AnAddressInBracketsIsReadWithThemAndOnlyIfBothAreThere) {
+  EXPECT_TRUE(find_address("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]"));
+  EXPECT_TRUE(find_address("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"));
+  for (const std::string_view text : {"[]", "[", "]", "::1]", "[::1", "[[::1]]"})
+    EXPECT_FALSE(find_address(text)) << text;
+}
+
+// The host of a URL with an escape is another one for every library that decodes at another moment; the
+// answer names the escape, so that the caller knows what to write instead.
+TEST(ParseTarget, AnEscapeInAHostIsRefusedByName) {
+  const auto target = parse_target("http://a%2eb/");
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().message, "the host has escapes in it");
+  EXPECT_TRUE(parse_target("http://a.b/%2e"));
+}
+
+TEST(ParseTarget, SaysWhatIsWrongWithAUrl) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"http://a b/", "the URL has a blank, a control character or a backslash in it"},
+      {"a.b", "the URL has no scheme"},
+      {"ftp://a.b", "only http and https are allowed"},
+      {"http://a:65536/", "the URL has an invalid port"},
+      {"http://", "the host is empty or too long"},
+      {"http://.a/", "the host has an empty label"},
+      {"http://a../", "the host has an empty label"},
+      {"http://a|b/", "the host has a character that hosts do not have"},
+      {"http://256.1.1.1/", "the host looks like an address but is none"},
+      {"http://[1.2.3.4]/", "not an IPv6 address in brackets"},
+  };
+  for (const auto& [url, message] : rows) {
+    const auto target = parse_target(url);
+    ASSERT_FALSE(target) << url;
+    EXPECT_EQ(target.error().message, message) << url;
+  }
+}
+
+TEST(ParseTarget, PortsAndCredentialsAreReadFromTheAuthorityAlone) {
+  EXPECT_EQ(parse_target("http://a.b:65535/")->port, 65535);
+  EXPECT_EQ(parse_target("http://a.b:1/")->port, 1);
+  EXPECT_EQ(parse_target("https://a.b/:8080")->port, 443);
+  EXPECT_EQ(parse_target("http://[::1]:8080/")->port, 8080);
+  EXPECT_FALSE(parse_target("http://a.b/x@y")->has_credentials);
+  EXPECT_TRUE(parse_target("http://x@a.b/")->has_credentials);
+}
+
+TEST(HostMatch, APatternSaysWhatIsWrongWithIt) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"a:x", "\"a:x\" has an invalid port"},
+      {"a*.b", "\"a*.b\": a star stands alone or before the first dot, as in *.example.com"},
+      {"*.1.2.3.4", "\"*.1.2.3.4\": an address has no subdomains"},
+      {"a..b", "\"a..b\": the host has an empty label"},
+  };
+  for (const auto& [text, message] : rows) {
+    const auto pattern = parse_host_pattern(text);
+    ASSERT_FALSE(pattern) << text;
+    EXPECT_EQ(pattern.error().message, message);
+  }
+  EXPECT_EQ(to_text(*parse_host_pattern("  a.b ")), "a.b");
+}
+
+// An allow list is narrowed by what a call asks for; an address is nobody's subdomain.
+TEST(HostMatch, TheIntersectionOfTwoPatternsIsTheNarrowerOne) {
+  struct PairRow {
+    std::string_view a, b, common;
+  };
+  const PairRow rows[] = {
+      {"*", "*", "*"},
+      {"*:80", "a.b", "a.b:80"},
+      {"a.b", "*:80", "a.b:80"},
+      {"a.b:80", "a.b:81", ""},
+      {"a.b:80", "a.b:80", "a.b:80"},
+      {"a.b", "a.b", "a.b"},
+      {"a.b", "a.c", ""},
+      {"*.b", "*.b", "*.b"},
+      {"*.b", "*.a.b", "*.a.b"},
+      {"*.a.b", "*.b", "*.a.b"},
+      {"*.b", "a.b", "a.b"},
+      {"a.b", "*.b", "a.b"},
+      {"*.b", "a.cb", ""},
+      {"a.cb", "*.b", ""},
+      {"1.2.3.4", "1.2.3.4", "1.2.3.4"},
+      {"1.2.3.4", "*.b", ""},
+  };
+  for (const PairRow& row : rows) {
+    const auto common = intersect(*parse_host_pattern(row.a), *parse_host_pattern(row.b));
+    EXPECT_EQ(common ? to_text(*common) : "", row.common) << row.a << " " << row.b;
+  }
+  EXPECT_TRUE(covers(*parse_host_pattern("*.b"), *parse_host_pattern("a.b")));
+  EXPECT_FALSE(covers(*parse_host_pattern("a.b"), *parse_host_pattern("*.b")));
+}
+
+// A block that is one bit too wide or too narrow opens an internal network or closes the Internet.
+TEST(AddressRange, TheNeighboursOfEachSpecialBlockAreJudgedByThemselves) {
+  const RangeRow rows[] = {
+      {"3fff:fff::1", Range::documentation},
+      {"3fff:1000::1", Range::global},
+      {"3ffe::1", Range::global},
+      {"2fff::1", Range::global},
+      {"2001:db7::1", Range::global},
+      {"2001:1ff::1", Range::reserved},
+      {"2001:200::1", Range::global},
+      {"2003::1", Range::global},
+      {"fbff::1", Range::reserved},
+      {"fdff::1", Range::private_use},
+      {"fe00::1", Range::reserved},
+      {"fe7f::1", Range::reserved},
+      {"feff::1", Range::private_use},
+      {"fd80::1", Range::private_use},
+      {"7f80::1", Range::reserved},
+      {"7fc0::1", Range::reserved},
+      {"::fffe:127.0.0.1", Range::reserved},
+      {"::feff:127.0.0.1", Range::reserved},
+      {"1::ffff:127.0.0.1", Range::reserved},
+      {"::ffff:0:8.8.8.8", Range::global},
+      {"::ffff:1:127.0.0.1", Range::reserved},
+      {"::ff00:0:127.0.0.1", Range::reserved},
+      {"::ff:0:127.0.0.1", Range::reserved},
+      {"1::ffff:0:127.0.0.1", Range::reserved},
+      {"::10.0.0.1", Range::private_use},
+      {"::8.8.8.8", Range::global},
+      {"64:ff9b::1:7f00:1", Range::reserved},
+      {"64:ff9a::7f00:1", Range::reserved},
+      {"64:ff9b:2::1", Range::reserved},
+      {"1::", Range::reserved},
+      {"1::1", Range::reserved},
+      {"1fff::1", Range::reserved},
+      {"2000::1", Range::global},
+      {"fe80::", Range::link_local},
+  };
+  for (const RangeRow& row : rows) {
+    const auto address = find_address(row.text);
+    ASSERT_TRUE(address) << row.text;
+    EXPECT_EQ(range_of(*address), row.range) << row.text << " is " << name(range_of(*address));
+  }
+}
+
+// Two spellings of one host must come to the same name, or a denied host is reached by the other spelling.
+TEST(Punycode, CapitalsOfTheCommonAlphabetsBecomeSmall) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"ÀÖØÞ", "àöøþ"}, {"ΑΡΩ", "αρω"}, {"АЯ", "ая"}, {"ЀЏ", "ѐџ"},
+      {"ĀĶ", "āķ"},     {"ĹŇ", "ĺň"},   {"ŊŶ", "ŋŷ"}, {"Ａ～Ｚ", "a~z"},
+  };
+  for (const auto& [upper, small] : rows) EXPECT_EQ(*to_ascii_host(upper), *to_ascii_host(small)) << upper;
+  // The multiplication sign stands between the capitals; small letters and letters without a pair stay.
+  for (const std::string_view text : {"×", "÷", "à", "ÿ", "ß", "ā", "ĸ", "ĺ", "ŉ", "ŋ", "я", "ѐ", "α", "ΐ"})
+    for (const std::string_view other : {"÷", "×", "ÿ", "à"})
+      if (text != other) {
+        EXPECT_NE(*to_ascii_host(text), *to_ascii_host(other)) << text << " " << other;
+      }
+  EXPECT_EQ(*to_ascii_host("a。b．c｡d"), "a.b.c.d");
+}
+
+TEST(Punycode, InvisibleCharactersAreRefusedAndTheirVisibleNeighboursAreNot) {
+  const auto utf8 = [](char32_t c) {
+    std::string out;
+    if (c < 0x80) {
+      out += static_cast<char>(c);
+    } else if (c < 0x800) {
+      out += static_cast<char>(0xc0 | c >> 6U);
+    } else if (c < 0x10000) {
+      out += static_cast<char>(0xe0 | c >> 12U);
+      out += static_cast<char>(0x80 | (c >> 6U & 0x3fU));
+    } else {
+      out += static_cast<char>(0xf0 | c >> 18U);
+      out += static_cast<char>(0x80 | (c >> 12U & 0x3fU));
+      out += static_cast<char>(0x80 | (c >> 6U & 0x3fU));
+    }
+    if (c >= 0x80) out += static_cast<char>(0x80 | (c & 0x3fU));
+    return "x" + out + "x";
+  };
+  for (const char32_t c :
+       {0x00U,   0x20U,   0x7fU,   0x80U,   0xa0U,   0xadU,   0x34fU,   0x61cU,   0x115fU, 0x1160U,
+        0x17b4U, 0x17b5U, 0x180bU, 0x180fU, 0x2000U, 0x200fU, 0x2028U,  0x202fU,  0x205fU, 0x206fU,
+        0x3000U, 0xfe00U, 0xfe0fU, 0xfeffU, 0xfff0U, 0xffffU, 0xe0000U, 0x10ffffU})
+    EXPECT_FALSE(to_ascii_host(utf8(c))) << std::hex << static_cast<std::uint32_t>(c);
+  for (const char32_t c :
+       {0x21U,   0x7eU,   0xa1U,   0xacU,   0xaeU,   0x34eU,  0x350U,  0x61bU,   0x61dU,  0x115eU,
+        0x1161U, 0x17b3U, 0x17b6U, 0x180aU, 0x1810U, 0x1fffU, 0x2010U, 0x2027U,  0x2030U, 0x205eU,
+        0x2070U, 0x3001U, 0xfdffU, 0xfe10U, 0xfefeU, 0xff00U, 0xffefU, 0x10000U, 0xdffffU})
+    EXPECT_TRUE(to_ascii_host(utf8(c))) << std::hex << static_cast<std::uint32_t>(c);
 }
 
 }  // namespace

@@ -70,6 +70,98 @@ TEST(Intersection, DenyListsUniteNumbersShrinkSwitchesHarden) {
   EXPECT_EQ(intersect(server, NetworkRequest{}).policy, server);
 }
 
+TEST(Intersection, AskingForExactlyWhatTheServerGivesIsNotMore) {
+  const NetworkPolicy server = apply_defaults(network(
+      R"({"allowedDomains":["*"],"deniedDomains":["evil.com"],"maxBodyBytes":100,"maxRedirects":3})"));
+  const auto same = intersect(
+      server,
+      network(
+          R"({"deniedDomains":["evil.com"],"denyIpLiterals":true,"blockPrivateRanges":true,"maxBodyBytes":100,"maxRedirects":3})"));
+  EXPECT_EQ(same.policy, server);
+  EXPECT_TRUE(same.widening.empty());
+  NetworkPolicy lenient = server;
+  lenient.deny_ip_literals = false;
+  const auto open = intersect(lenient, network(R"({"denyIpLiterals":false})"));
+  EXPECT_FALSE(open.policy.deny_ip_literals);
+  EXPECT_TRUE(open.widening.empty());
+  EXPECT_TRUE(intersect(lenient, network(R"({"denyIpLiterals":true})")).policy.deny_ip_literals);
+  const LimitsPolicy limits;
+  const auto equal = intersect(limits, LimitsRequest{limits.timeout_ms, limits.mem_mb, limits.stdout_bytes});
+  EXPECT_EQ(equal.policy, limits);
+  EXPECT_TRUE(equal.widening.empty());
+}
+
+TEST(Intersection, SaysWhichHostIsTooMuchAndWhy) {
+  const NetworkPolicy server =
+      apply_defaults(network(R"({"allowedDomains":["a.test","b.test"],"deniedDomains":["b.test"]})"));
+  EXPECT_EQ(intersect(server, network(R"({"allowedDomains":["a.test","b.test","c.test"]})")).widening,
+            (std::vector<std::string>{"network.allowedDomains: b.test is denied by the server",
+                                      "network.allowedDomains: c.test is more than the server allows"}));
+}
+
+TEST(Network, EachRefusalNamesItsRule) {
+  NetworkPolicy policy =
+      apply_defaults(network(R"({"allowedDomains":["*"],"deniedDomains":["evil.com:443"]})"));
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"https://u@a.test", "credentials in a URL are not allowed: a.test"},
+      {"https://evil.com", "domain denied: evil.com"},
+      {"https://1.1.1.1", "IP literals are not allowed: 1.1.1.1"},
+  };
+  for (const auto& [url, message] : rows) {
+    const auto target = check_url(policy, url);
+    ASSERT_FALSE(target) << url;
+    EXPECT_EQ(target.error().message, message);
+  }
+  EXPECT_TRUE(check_url(policy, "http://evil.com"));
+  policy.allowed.clear();
+  EXPECT_EQ(check_url(policy, "https://a.test").error().message,
+            "domain not allowed: a.test (policy.network.allowedDomains grants it)");
+}
+
+// A limit that is off by one at its edge refuses the value that the documentation names.
+TEST(PolicyReader, TheFirstAndTheLastValueOfARangeAreInIt) {
+  struct RangeRow {
+    std::string_view text;
+    std::size_t problems;
+  };
+  const RangeRow limits[] = {
+      {R"({"timeoutMs":1,"memMb":1,"stdoutBytes":0})", 0},
+      {R"({"timeoutMs":86400000,"memMb":1048576,"stdoutBytes":1073741824})", 0},
+      {R"({"timeoutMs":0,"memMb":0,"stdoutBytes":-1})", 3},
+      {R"({"timeoutMs":86400001,"memMb":1048577,"stdoutBytes":1073741825})", 3},
+      {R"({"timeoutMs":1.5,"memMb":"1","stdoutBytes":null})", 3},
+  };
+  for (const RangeRow& row : limits) {
+    std::vector<Problem> problems;
+    read_limits(*json::parse_object(row.text), "limits", problems);
+    EXPECT_EQ(problems.size(), row.problems) << row.text;
+  }
+  const RangeRow networks[] = {
+      {R"({"maxBodyBytes":0,"maxRedirects":0})", 0},
+      {R"({"maxBodyBytes":4294967296,"maxRedirects":20})", 0},
+      {R"({"maxBodyBytes":4294967297,"maxRedirects":21})", 2},
+      {R"({"denyIpLiterals":"yes","blockPrivateRanges":1})", 2},
+      {R"({"allowedDomains":"a.test","deniedDomains":["b.test",7,"a*"]})", 3},
+  };
+  for (const RangeRow& row : networks) {
+    std::vector<Problem> problems;
+    read_network(*json::parse_object(row.text), "network", problems);
+    EXPECT_EQ(problems.size(), row.problems) << row.text;
+  }
+}
+
+// A list that cannot be read must not count as absent: absent means "no restriction of its own".
+TEST(PolicyReader, AListOfTheWrongTypeIsAnEmptyOne) {
+  std::vector<Problem> problems;
+  const NetworkRequest request =
+      read_network(*json::parse_object(R"({"allowedDomains":"*"})"), "network", problems);
+  ASSERT_TRUE(request.allowed);
+  EXPECT_TRUE(request.allowed->empty());
+  EXPECT_FALSE(request.denied);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].path, "network.allowedDomains");
+}
+
 TEST(Network, AFreshPolicyReachesNothing) {
   EXPECT_FALSE(check_url(NetworkPolicy{}, "https://example.com"));
   NetworkPolicy open;
