@@ -253,6 +253,8 @@ TEST(Redaction, PowerShellCommandsStayAndTheirValuesGo) {
        "x '[REDACTED]' | ConvertTo-SecureString -AsPlainText"},
       {"Connect -Token V", "Connect -Token [REDACTED]"},
       {"password=New-York", "password=[REDACTED]"},
+      {"Connect -Password New-York", "Connect -Password [REDACTED]"},
+      {"Connect -Token (Get-Secret x)", "Connect -Token (Get-Secret x)"},
   };
   expect_redacted(cases);
 }

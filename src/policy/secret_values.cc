@@ -30,8 +30,7 @@ bool is_delimiter(char c) {
   return is(c, space | quote) || std::string_view(",;:)]}>&|\\").find(c) != kNone;
 }
 
-// A quote that stands where values begin, with a value behind it, opens one of its own: `token="` and `,
-// "token`.
+// A quote that stands where values begin and has one behind it does not close, it opens the next value.
 bool opens_value(std::string_view text, std::size_t at) {
   if (at == 0 || at + 1 >= text.size()) return false;
   const char before = text[at - 1];
@@ -253,7 +252,9 @@ std::optional<SecretSpan> find_named_value(std::string_view text, std::size_t at
 }
 
 std::optional<SecretSpan> find_argument(std::string_view text, std::size_t at) {
-  if (at >= text.size() || has_at(text, at, "--") || is_cmdlet_at(text, at)) return std::nullopt;
+  if (at >= text.size() || has_at(text, at, "--")) return std::nullopt;
+  // A command in place of an argument stands in brackets; `New-York` alone is a value.
+  if (text[at] == '(' && is_cmdlet_at(text, at)) return std::nullopt;
   if (const Opening opening = skip_opening(text, at); opening.escapes > 0)
     return span(opening.value, escaped_end(text, opening));
   if (!is(text[at], quote)) return span(at, bare_end_with_scheme(text, at));
