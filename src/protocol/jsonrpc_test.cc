@@ -1,5 +1,7 @@
 #include "protocol/jsonrpc.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,6 +169,63 @@ TEST(JsonRpc, WritesWhatItParses) {
             R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no \"x\"\n"}})");
   EXPECT_EQ(write_notification("n", {}), R"({"jsonrpc":"2.0","method":"n"})");
   EXPECT_EQ(write_request(Id::number(1), "m", "{}"), R"({"jsonrpc":"2.0","id":1,"method":"m","params":{}})");
+}
+
+// The sentence is all that the author of a client sees.
+TEST(JsonRpc, SaysWhyAMessageIsRefused) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {R"({"jsonrpc":"2.0","id":1,"method":""})", "method must be a non-empty string"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"m","params":1})", "params must be an object"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":1}})", "params._meta must be an object"},
+      {R"({"jsonrpc":"2.0","id":1,"result":1,"error":{}})", "a response has either a result or an error"},
+      {R"({"jsonrpc":"2.0","id":1})", "a response has either a result or an error"},
+      {R"({"jsonrpc":"2.0","id":1,"error":1})", "an error has a code and a message"},
+      {R"({"jsonrpc":"2.0","id":1,"error":{"code":1}})", "an error has a code and a message"},
+      {R"({"jsonrpc":"2.0","id":1,"error":{"message":"x"}})", "an error has a code and a message"},
+      {R"([1])", "a message is a JSON object"},
+      {R"({"jsonrpc":"2.1","id":1,"method":"m"})", "jsonrpc must be \"2.0\""},
+      {R"({"jsonrpc":"2.0"})", "neither a request nor a notification nor a response"},
+      {R"({"jsonrpc":"2.0","method":"m","a":1,"a":2})", "an object names the same member twice"},
+  };
+  for (const auto& [text, message] : rows)
+    EXPECT_EQ(parse_refusal(std::string(text)).error.message, message) << text;
+}
+
+// A wrong _meta of a notification has no request whose parameters could be wrong.
+TEST(JsonRpc, AWrongMetaOfANotificationIsAnInvalidRequest) {
+  EXPECT_EQ(parse_refusal(R"({"jsonrpc":"2.0","method":"m","params":{"_meta":1}})").error.code,
+            code::kInvalidRequest);
+}
+
+// Beyond 2^53 two integers share one double, so an id spelled with a point would not be the same one.
+TEST(JsonRpc, AFractionalIdIsExactOrRefused) {
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":9007199254740992.0,"method":"m"})").id.text(),
+            "9007199254740992.0");
+  EXPECT_EQ(parse_request(R"({"jsonrpc":"2.0","id":-3e2,"method":"m"})").id.text(), "-3e2");
+  parse_refusal(R"({"jsonrpc":"2.0","id":9007199254740994.0,"method":"m"})");
+  parse_refusal(R"({"jsonrpc":"2.0","id":-9007199254740994.0,"method":"m"})");
+  parse_refusal(R"({"jsonrpc":"2.0","id":1.0)" + std::string(limits::kIdBytes, '0') + R"(,"method":"m"})");
+}
+
+TEST(JsonRpc, TheLargestBatchIsAccepted) {
+  std::string batch = "[";
+  for (std::size_t i = 0; i < limits::kBatchMessages; ++i)
+    batch += std::string(i ? "," : "") + R"({"jsonrpc":"2.0","id":1,"method":"a"})";
+  const auto incoming = parse_incoming(batch + "]");
+  ASSERT_TRUE(incoming);
+  EXPECT_EQ(incoming->messages.size(), limits::kBatchMessages);
+  const auto single = parse_incoming(R"({"jsonrpc":"2.0","id":1,"method":"a"})");
+  ASSERT_TRUE(single);
+  EXPECT_FALSE(single->is_batch);
+}
+
+TEST(JsonRpc, MetaAndDataArePassedOn) {
+  EXPECT_TRUE(parse_request(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"a":1}}})")
+                  .meta()
+                  .contains("a"));
+  EXPECT_EQ(write_error_object({1, "x", json::value(7)}), R"({"code":1,"message":"x","data":7})");
+  EXPECT_EQ(write_notification("n", "{}"), R"({"jsonrpc":"2.0","method":"n","params":{}})");
+  EXPECT_EQ(write_request(Id::number(1), "m", {}), R"({"jsonrpc":"2.0","id":1,"method":"m"})");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "protocol/request_state.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "protocol/cursor.h"
@@ -74,6 +76,27 @@ TEST(Cursor, FromElsewhereIsRefused) {
   EXPECT_FALSE(parse_cursor(kKey, "tools/list", ""));
   EXPECT_FALSE(parse_cursor(kKey, "tools/list", "100"));
   EXPECT_FALSE(parse_cursor(kKey, "tools/list", cursor + "A"));
+}
+
+// The longest offset has twenty digits; a cursor without an offset, or with more, was not made here.
+TEST(Cursor, TheLargestOffsetComesBack) {
+  const std::size_t largest = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(parse_cursor(kKey, "l", make_cursor(kKey, "l", largest)), largest);
+  EXPECT_EQ(parse_cursor(kKey, "l", make_cursor(kKey, "l", 0)), 0U);
+}
+
+// A state of exactly the limit is read; one more byte is not even decoded.
+TEST_F(RequestStateTest, WhatIsRefusedSaysWhy) {
+  const auto reason = [&](std::string_view text) {
+    const auto state = verify_request_state(kKey, text, binding_, kNow);
+    return state ? std::string() : state.error().message;
+  };
+  EXPECT_EQ(reason("no-dot"), "requestState is malformed");
+  EXPECT_EQ(reason(std::string(1023, 'A') + ".A"), "requestState is malformed");
+  const std::string forged = "requestState was not made by this server for this caller and this request";
+  EXPECT_EQ(reason(std::string(1022, 'A') + ".A"), forged);
+  EXPECT_EQ(reason("*.AAAA"), forged);
+  EXPECT_EQ(reason(text_.substr(0, text_.find('.')) + ".*"), forged);
 }
 
 }  // namespace

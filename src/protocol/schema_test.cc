@@ -108,5 +108,91 @@ TEST(Schema, ReportsAtMostAsManyAsAsked) {
   EXPECT_EQ(schema.check(*json::parse("[1,2,3,4,5]"), 2).size(), 2u);
 }
 
+// A bound that is off by one refuses the very value that the schema's author named.
+TEST(Schema, BoundsIncludeTheirEdgeAndExclusiveOnesDoNot) {
+  struct Row {
+    std::string_view schema, good, bad;
+  };
+  const Row rows[] = {
+      {R"({"minimum":2})", "2", "1"},
+      {R"({"maximum":2})", "2", "3"},
+      {R"({"exclusiveMinimum":2})", "3", "2"},
+      {R"({"exclusiveMaximum":2})", "1", "2"},
+      {R"({"multipleOf":3})", "9", "10"},
+      {R"({"minLength":2})", R"("ab")", R"("a")"},
+      {R"({"maxLength":2})", R"("ab")", R"("abc")"},
+      {R"({"minItems":2})", "[1,2]", "[1]"},
+      {R"({"maxItems":2})", "[1,2]", "[1,2,3]"},
+      {R"({"minProperties":1})", R"({"a":1})", "{}"},
+      {R"({"maxProperties":1})", R"({"a":1})", R"({"a":1,"b":2})"},
+      {R"({"contains":{"const":1}})", "[0,1]", "[0]"},
+      {R"({"contains":{"const":1},"minContains":2})", "[1,1]", "[1]"},
+      {R"({"contains":{"const":1},"maxContains":2})", "[1,1]", "[1,1,1]"},
+      {R"({"contains":{"const":1},"minContains":0})", "[0]", ""},
+      {R"({"minItems":0,"maxItems":0})", "[]", "[1]"},
+      {R"({"uniqueItems":true})", "[1,2]", "[1,1]"},
+      {R"({"uniqueItems":false})", "[1,1]", ""},
+      {R"({"type":["string","null"]})", "null", "1"},
+      {R"({"const":1})", "1.0", "2"},
+      {R"({"required":["a"]})", R"({"a":null})", "{}"},
+      {R"({"additionalProperties":{"type":"string"}})", R"({"a":"x"})", R"({"a":1})"},
+      {R"({"properties":{"a":{}},"additionalProperties":false})", R"({"a":1})", R"({"b":1})"},
+      {R"({"patternProperties":{"^x":{}},"additionalProperties":false})", R"({"xy":1})", R"({"y":1})"},
+      {R"({"dependentRequired":{"a":["b"]}})", R"({"b":1})", R"({"a":1})"},
+      {R"({"dependentSchemas":{"a":{"required":["b"]}}})", R"({"a":1,"b":1})", R"({"a":1})"},
+      {R"({"items":[{"type":"string"}],"additionalItems":false})", R"(["a"])", R"(["a",1])"},
+      {R"({"prefixItems":[{"type":"string"}],"items":{"type":"integer"}})", R"(["a",1])", R"([1,1])"},
+      {R"({"allOf":[{"minimum":1},{"maximum":2}]})", "2", "3"},
+      {R"({"anyOf":[{"minimum":5}]})", "5", "4"},
+      {R"({"oneOf":[{"type":"string"},{"type":"null"}]})", "null", "1"},
+      {R"({"not":{"type":"string"}})", "1", R"("x")"},
+      {R"({"if":{"const":1},"then":false})", "2", "1"},
+      {R"({"if":{"const":1},"else":false})", "1", "2"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(check(row.schema, row.good), "") << row.schema;
+    if (row.bad.empty()) continue;  // every value fits
+    EXPECT_NE(check(row.schema, row.bad), "") << row.schema << " " << row.bad;
+  }
+}
+
+// The messages are what a model reads before it tries again.
+TEST(Schema, SaysWhatIsWrong) {
+  struct Row {
+    std::string_view schema, value, problem;
+  };
+  const Row rows[] = {
+      {R"({"exclusiveMinimum":2})", "2", "$: must be more than 2"},
+      {R"({"maxItems":1})", "[1,2]", "$: has more than 1 items"},
+      {R"({"uniqueItems":true})", "[1,2,1]", "$: items 0 and 2 are equal"},
+      {R"({"oneOf":[{},{}]})", "1", "$: matches more than one of the exclusive schemas"},
+      {R"({"oneOf":[false,false]})", "1", "$: matches none of the allowed schemas"},
+      {R"({"anyOf":[{"type":"string"}]})", "1", "$: must be string, is integer"},
+      {R"({"anyOf":[false,false]})", "1", "$: matches none of the allowed schemas"},
+      {R"({"not":{}})", "1", "$: matches a schema that it must not match"},
+      {R"({"type":["number","null"]})", R"("x")", "$: must be null or number, is string"},
+      {R"({"properties":{"message":{}},"additionalProperties":false})", R"({"xyz":1})",
+       "$.xyz: unknown property"},
+      {R"({"properties":{"abc":{}},"additionalProperties":false})", R"({"a":1})",
+       "$.a: unknown property, did you mean 'abc'?"},
+      {R"({"dependentRequired":{"a":["b"]}})", R"({"a":1})", "$: 'a' needs 'b' too"},
+      {"false", "1", "$: is not allowed"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(check(row.schema, row.value), row.problem) << row.schema;
+}
+
+TEST(Schema, RefusesSubschemasThatAreNone) {
+  for (const std::string_view text :
+       {R"({"properties":{"a":1}})", R"({"items":"x"})", R"({"anyOf":[1]})", R"({"not":1})", R"({"if":1})",
+        R"({"additionalProperties":1})", R"({"propertyNames":1})", R"({"contains":1})",
+        R"({"prefixItems":[1]})", R"({"dependentSchemas":{"a":1}})", R"({"patternProperties":{"(":{}}})",
+        R"({"patternProperties":{"a":1}})", R"({"type":["string",7]})",
+        R"({"$defs":{"a":1},"$ref":"#/$defs/a"})"})
+    EXPECT_FALSE(Schema::compile(*json::parse(text))) << text;
+  std::string many = R"({"anyOf":[true)";
+  for (int i = 0; i < 10'001; ++i) many += ",true";
+  EXPECT_FALSE(Schema::compile(*json::parse(many + "]}")));
+}
+
 }  // namespace
 }  // namespace relay::protocol
