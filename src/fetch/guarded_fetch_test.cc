@@ -388,5 +388,142 @@ TEST(FetchText, SpellsTheUrlThatWasJudged) {
   EXPECT_EQ(spelled("http://0x7f.1/"), "http://127.0.0.1/");
 }
 
+Result<FetchRequest> parsed(const json::object& args, std::string body = "") {
+  return parse_fetch_request(args, std::move(body));
+}
+
+json::object with_header(json::value header) {
+  json::array headers;
+  headers.push_back(std::move(header));
+  return {{"url", "http://a/"}, {"headers", std::move(headers)}};
+}
+
+json::object with_headers(std::size_t count, std::size_t value_bytes) {
+  json::array headers;
+  for (std::size_t i = 0; i < count; ++i)
+    headers.emplace_back(json::array{"x", std::string(value_bytes, 'v')});
+  return {{"url", "http://a/"}, {"headers", std::move(headers)}};
+}
+
+// A limit that is off by one refuses what the documentation promises.
+TEST(FetchRequestText, TakesExactlyAsMuchAsTheLimitsSay) {
+  EXPECT_TRUE(parsed(with_headers(limits::kFetchHeaders, 1)));
+  EXPECT_FALSE(parsed(with_headers(limits::kFetchHeaders + 1, 1)));
+  EXPECT_TRUE(parsed(with_headers(1, limits::kClientHeaderBytes - 1)));
+  const auto large = parsed(with_headers(1, limits::kClientHeaderBytes));
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().kind, ErrorKind::too_large);
+  EXPECT_FALSE(parsed(with_headers(2, limits::kClientHeaderBytes / 2))) << "names count too";
+  const std::string start = "http://a/";
+  EXPECT_TRUE(parsed({{"url", start + std::string(limits::kUriBytes - start.size(), 'u')}}));
+  EXPECT_FALSE(parsed({{"url", start + std::string(limits::kUriBytes - start.size() + 1, 'u')}}));
+}
+
+// A header that frames the message or speaks for the connection is relay's to write.
+TEST(FetchRequestText, HeadersOfTheConnectionAreLeftOut) {
+  for (const std::string name : {"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "TE",
+                                 "Trailer", "Keep-Alive", "Expect", "Cookie", "Cookie2", "Via", "Forwarded",
+                                 "X-Forwarded-For", "Accept-Encoding", "Proxy-X", "Sec-X"}) {
+    const auto request = parsed(with_header(json::array{name, "v"}));
+    ASSERT_TRUE(request) << name;
+    EXPECT_EQ(request->headers.size(), 0U) << name;
+  }
+  for (const std::string name : {"Accept", "Authorization", "X-Proxy-X", "Second"}) {
+    const auto request = parsed(with_header(json::array{name, " v "}));
+    ASSERT_TRUE(request) << name;
+    EXPECT_EQ(request->headers.find(name), "v") << name;
+  }
+}
+
+TEST(FetchRequestText, NamesAndValuesOfHeadersHaveTheirAlphabet) {
+  const auto takes = [](std::string name, std::string value) {
+    return parsed(with_header(json::array{std::move(name), std::move(value)})).has_value();
+  };
+  for (const std::string name : {"a", "z", "A", "Z", "0", "9", "!", "~", "x-y_z"})
+    EXPECT_TRUE(takes(name, "v")) << name;
+  for (const std::string name : {"a b", "a:", "a/", "a@", "a[", "a`{", "\x7f", "\xc3\xa9"})
+    EXPECT_FALSE(takes(name, "v")) << name;
+  for (const std::string value : {"", " ", "\t", "~", "\xc3\xa9"}) EXPECT_TRUE(takes("x", value)) << value;
+  for (const std::string value : {"\n", "\r", "\x1f", "\x7f"}) EXPECT_FALSE(takes("x", value)) << value;
+  for (const json::value& wrong : {json::value(json::array{1, "v"}), json::value(json::array{"x", 1}),
+                                   json::value(json::array{"x", "v", "w"}), json::value("x")})
+    EXPECT_FALSE(parsed(with_header(wrong))) << json::write(wrong);
+  EXPECT_TRUE(parsed({{"url", "http://a/"}, {"headers", nullptr}}));
+}
+
+TEST(FetchRequestText, MethodsAreKnownInAnyCaseAndTwoOfThemHaveNoBody) {
+  for (const std::string method : {"get", "HEAD", "Post", "put", "patch", "delete", "options"})
+    EXPECT_TRUE(parsed({{"url", "http://a/"}, {"method", method}})) << method;
+  for (const std::string method : {"get", "head"})
+    EXPECT_FALSE(parsed({{"url", "http://a/"}, {"method", method}}, "b")) << method;
+  for (const std::string method : {"post", "put", "patch", "delete", "options"})
+    EXPECT_TRUE(parsed({{"url", "http://a/"}, {"method", method}}, "b")) << method;
+  EXPECT_EQ(parsed({{"url", "http://a/"}, {"redirect", "error"}})->redirects, Redirects::error);
+  EXPECT_EQ(parsed({{"url", "http://a/"}})->redirects, Redirects::follow);
+}
+
+// Length and encoding describe the packed bytes, so they go exactly when the body was unpacked.
+TEST(FetchText, AGuestSeesTheLengthOfWhatItGets) {
+  const auto kept = [](std::string encoding) {
+    net::Headers headers{
+        {"Content-Length", "5"}, {"Content-Encoding", std::move(encoding)}, {"Proxy-X", "p"}};
+    return guest_headers(headers);
+  };
+  EXPECT_FALSE(kept("gzip").find("content-length"));
+  EXPECT_FALSE(kept("gzip").find("content-encoding"));
+  EXPECT_EQ(kept("Identity").find("content-length"), "5");
+  EXPECT_EQ(kept("").find("content-length"), "5");
+  EXPECT_FALSE(kept("").find("proxy-x"));
+  EXPECT_EQ(guest_headers(net::Headers{{"Content-Length", "5"}}).find("content-length"), "5");
+}
+
+TEST(FetchText, AUrlKeepsOnlyThePortThatIsNotItsSchemes) {
+  const auto spelled = [](std::string_view text) { return judged_url(*policy::parse_target(text), text); };
+  EXPECT_EQ(spelled("http://a.test:80/"), "http://a.test/");
+  EXPECT_EQ(spelled("http://a.test:443/"), "http://a.test:443/");
+  EXPECT_EQ(spelled("https://a.test:443/"), "https://a.test/");
+  EXPECT_EQ(spelled("https://a.test:80/"), "https://a.test:80/");
+  EXPECT_EQ(spelled("http://1.2.3.4/"), "http://1.2.3.4/");
+  EXPECT_EQ(spelled("http://a.test#x"), "http://a.test/");
+}
+
+TEST_F(Fetch, OnlyAPostBecomesAGetUnlessTheAnswerIsSeeOther) {
+  const auto sent = [&](std::string method, int status) {
+    FetchRequest request{.url = url(fmt::format("/to?status={}&url=/echo", status)),
+                         .method = std::move(method)};
+    return get(std::move(request))->second;
+  };
+  EXPECT_THAT(sent("PUT", 301), HasSubstr("PUT /echo\n"));
+  EXPECT_THAT(sent("PUT", 302), HasSubstr("PUT /echo\n"));
+  EXPECT_THAT(sent("PUT", 303), HasSubstr("GET /echo\n"));
+  EXPECT_THAT(sent("DELETE", 303), HasSubstr("GET /echo\n"));
+  EXPECT_THAT(sent("GET", 303), HasSubstr("GET /echo\n"));
+}
+
+TEST_F(Fetch, ExactlyAsManyRedirectsAsAllowedAreFollowed) {
+  network.max_redirects = 1;
+  const auto once = get(url("/to?status=302&url=/echo"));
+  ASSERT_TRUE(once);
+  EXPECT_TRUE(once->first.redirected);
+  EXPECT_FALSE(get(url("/to?status=302&url=/to?status=302%26url=/x")));
+  const auto none = get(url("/echo"));
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->first.redirected);
+  const auto odd = get(url("/to?status=304&url=/echo"));
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->first.status, 304);
+}
+
+TEST_F(Fetch, EveryCredentialHeaderStaysWithItsOrigin) {
+  FetchRequest request{.url =
+                           url(fmt::format("/to?status=307&url=http://other.test:{}/echo", server.port()))};
+  for (const char* name : {"Authorization", "X-Api-Key", "Api-Key"}) request.headers.add(name, "secret");
+  request.headers.add("X-Kept", "kept");
+  const auto reply = get(std::move(request));
+  ASSERT_TRUE(reply);
+  EXPECT_THAT(reply->second, testing::Not(HasSubstr("secret")));
+  EXPECT_THAT(reply->second, HasSubstr("kept"));
+}
+
 }  // namespace
 }  // namespace relay::fetch
