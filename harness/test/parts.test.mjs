@@ -34,6 +34,26 @@ describe("text", () => {
       assert.equal(parts.decodeUtf8(bytes), new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), Buffer.from(bytes).toString("hex"));
     }
   });
+  test("escaped lone surrogates become U+FFFD, everything else stays", () => {
+    const texts = ["\ud800", "a\udc00b", "\ud83d\ude00", "\ud800\ud83d\ude00", "\ude00\ud83d", "\\ud800", "\\\ud800", '"\\', "\ud83d\\ude00"];
+    for (const text of texts) {
+      const escape = (unit) => "\\u" + unit.charCodeAt(0).toString(16).toUpperCase();
+      const json = JSON.stringify({ [text]: [text] });
+      for (const written of [json, json.replace(/[\ud800-\udfff]/g, escape)])
+        assert.deepEqual(JSON.parse(parts.wellFormedJson(written)), { [text.toWellFormed()]: [text.toWellFormed()] }, written);
+    }
+    const plain = '{"a":"\\u00e9"}';
+    assert.equal(parts.wellFormedJson(plain), plain);
+  });
+  test("surrogates in an engine's bytes become U+FFFD", () => {
+    const mended = (...bytes) => Buffer.from(parts.mendSurrogates(new Uint8Array(bytes))).toString("hex");
+    assert.equal(mended(0xed, 0xa0, 0x80), "efbfbd");
+    assert.equal(mended(0x61, 0xed, 0xbf, 0xbf, 0x62, 0xed, 0xb0, 0x80), "61efbfbd62efbfbd");
+    assert.equal(mended(0xed, 0x9f, 0xbf), "ed9fbf", "U+D7FF is a character");
+    assert.equal(mended(0xed, 0x9f, 0xbf, 0xed, 0xa0, 0x80), "ed9fbfefbfbd");
+    assert.equal(mended(0xed, 0xa0), "eda0");
+    assert.equal(mended(), "");
+  });
   test("base64", () => {
     for (let size = 0; size < 20; size++) {
       const bytes = randomBytes(size);

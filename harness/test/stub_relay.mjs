@@ -44,6 +44,12 @@ export function startFrame(options) {
   return { kind: 1, header: JSON.stringify(header), body: new Uint8Array(body) };
 }
 
+function isWellFormed(value) {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member));
+}
+
 export class StubRelay {
   constructor({ wallClock = () => Date.now(), handlers = {} } = {}) {
     this.queue = [];
@@ -92,6 +98,8 @@ export class StubRelay {
 
   accept(kind, header, body) {
     const parsed = JSON.parse(header);
+    // Relay ends a run whose header has text that UTF-8 cannot hold.
+    if (!isWellFormed(parsed)) throw new Error("a lone surrogate in a header: SandboxViolation");
     this.sent.push({ kind, header: parsed, body });
     if (kind !== 18) return;
     this.inFlight++;

@@ -3,7 +3,7 @@
 
 import { Kind, Limits, type Channel, type Frame, type ReplyHeader, type WireError } from "./wire";
 import type { Output } from "./output";
-import { utf8Length } from "./text";
+import { utf8Length, wellFormedJson } from "./text";
 
 export interface Reply {
   /** The header as text: guests parse it with their own parser. */
@@ -37,7 +37,7 @@ export class Calls {
       return this.refuse(id, `request over ${Limits.callHeaderBytes} bytes`);
     this.output.flush();
     this.open.add(id);
-    this.channel.send(Kind.call, `{"id":${id},"op":${JSON.stringify(op)},"args":${args || "{}"}}`, body);
+    this.channel.send(Kind.call, `{"id":${id},"op":${JSON.stringify(op)},"args":${wellFormedJson(args) || "{}"}}`, body);
     return id;
   }
 

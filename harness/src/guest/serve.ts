@@ -4,7 +4,7 @@
 import { openCapsule, type Capsule, type HeldLayers } from "./capsule";
 import { Calls } from "./calls";
 import { Output } from "./output";
-import { clip } from "./text";
+import { clip, wellFormedJson } from "./text";
 import { Kind, Limits, type Channel, type Frame, type Outcome, type WireError } from "./wire";
 
 export interface RunContext {
@@ -66,7 +66,7 @@ function doneHeader(outcome: Outcome, channel: Channel, cpuBefore: number): stri
   const usage = { cpuMs: Math.round((channel.cpuMs() - cpuBefore) * 1000) / 1000, memPeakMb: Math.round(memPeakMb * 10) / 10 };
   const { exitCode, valueText, error } = outcome;
   const rest = JSON.stringify({ exitCode, valueText, error: error && boundedError(error), usage });
-  return outcome.valueJson === undefined ? rest : `{"value":${outcome.valueJson},${rest.slice(1)}`;
+  return wellFormedJson(outcome.valueJson === undefined ? rest : `{"value":${outcome.valueJson},${rest.slice(1)}`);
 }
 
 function boundedError(error: WireError): WireError {

@@ -64,6 +64,22 @@ export function encodeUtf8(text: string): Uint8Array {
   return out;
 }
 
+const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g;
+
+/** JSON text whose escaped lone surrogates are U+FFFD. JSON can say them and UTF-8 cannot, so relay takes no text that has one.
+ *  Those that are not escaped become U+FFFD where the text is encoded. */
+export function wellFormedJson(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  return json.replace(ESCAPE, (escape, lone) => (lone ? "\\ufffd" : escape));
+}
+
+/** Engines write a lone surrogate as three bytes that are no UTF-8 (ED A0..BF xx); U+FFFD has three bytes, too. In place. */
+export function mendSurrogates(bytes: Uint8Array): Uint8Array {
+  for (let at = bytes.indexOf(0xed); at >= 0 && at + 2 < bytes.length; at = bytes.indexOf(0xed, at + 1))
+    if (bytes[at + 1]! >= 0xa0) (bytes[at] = 0xef), (bytes[at + 1] = 0xbf), (bytes[at + 2] = 0xbd);
+  return bytes;
+}
+
 /** Decodes leniently: each maximal broken sequence becomes one U+FFFD, as the Encoding Standard says. */
 export function decodeUtf8(bytes: Uint8Array, onError?: () => never): string {
   const parts: string[] = [];

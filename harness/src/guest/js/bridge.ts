@@ -4,6 +4,7 @@ import type { JSValueHandle, QuickJS } from "quickjs-wasi";
 import { answerFromLayers } from "../layer_files";
 import type { Modules } from "./modules";
 import type { RunState } from "./state";
+import { mendSurrogates } from "../text";
 import { utf8Of } from "./engine";
 
 type Fn = (...args: JSValueHandle[]) => JSValueHandle;
@@ -16,7 +17,7 @@ export interface BridgeOwner {
 
 function bytesOf(vm: QuickJS, handle: JSValueHandle | undefined): Uint8Array | undefined {
   if (!handle || handle.isUndefined) return undefined;
-  if (handle.isString) return utf8Of(vm, handle);
+  if (handle.isString) return mendSurrogates(utf8Of(vm, handle));
   return handle.toUint8Array();
 }
 

@@ -29,10 +29,10 @@ def _rendered(value):
     for method, mime in (("_repr_png_", "image/png"), ("_repr_svg_", "image/svg+xml"), ("_repr_html_", "text/html")):
         shown = getattr(value, method, lambda: None)()
         if shown is not None:
-            return (shown if isinstance(shown, bytes) else str(shown).encode()), mime
+            return (shown if isinstance(shown, bytes) else str(shown).encode("utf-8", "relay")), mime
     if isinstance(value, (dict, list)):
-        return json.dumps(value, indent=2, default=str).encode(), "application/json"
-    return (value if isinstance(value, str) else repr(value)).encode(), "text/plain"
+        return json.dumps(value, indent=2, default=str).encode("utf-8", "relay"), "application/json"
+    return (value if isinstance(value, str) else repr(value)).encode("utf-8", "relay"), "text/plain"
 
 
 def display(value, mime=None, name=None):

@@ -22,7 +22,7 @@ from mcp import Pending, _configure, _pending
 
 BUFFER_BYTES = 8192
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "zygote-", "wasm://")
+HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "relay:", "zygote-", "wasm://")
 _loop = None
 _main = None
 _base_path = None
@@ -96,9 +96,9 @@ def _plain(value, depth):
 
 
 def _clip(text, size, mark="… [cut]"):
-    data = text.encode("utf-8", "replace")
+    data = text.encode("utf-8", "relay")
     if len(data) <= size:
-        return data.decode("utf-8")
+        return data.decode("utf-8", "replace")
     return data[: size - len(mark.encode())].decode("utf-8", "ignore") + mark
 
 
@@ -110,19 +110,11 @@ def _value(value, outcome):
     text = None
     if _plain(value, _limits["depth"]):
         text = dumps(value, ensure_ascii=False)
-        data = text.encode("utf-8", "surrogatepass") if len(text) * 4 > _limits["bytes"] else b""
-        if len(data) <= _limits["bytes"] and not _has_surrogates(text):
-            outcome["valueJson"] = text
+        data = text.encode("utf-8", "relay")
+        if len(data) <= _limits["bytes"]:
+            outcome["valueJson"] = data.decode("utf-8", "replace")
     if "valueJson" not in outcome or isinstance(value, (list, tuple, dict)):
         outcome["valueText"] = _clip(value if type(value) is str else repr(value), _limits["text"])
-
-
-def _has_surrogates(text):
-    try:
-        text.encode("utf-8")
-        return False
-    except UnicodeEncodeError:
-        return True
 
 
 def _own_frames(explanation, seen):
@@ -200,7 +192,7 @@ def _writer(number, errors):
 
 def _streams(has_input):
     """Text layers over the descriptors, made anew when an earlier run of the session closed or replaced them."""
-    for number, name, errors in ((1, "stdout", "surrogateescape"), (2, "stderr", "backslashreplace")):
+    for number, name, errors in ((1, "stdout", "relay"), (2, "stderr", "backslashreplace")):
         kept = _text.get(name)
         if kept is None or kept.closed or getattr(sys, name, None) is not kept:
             kept = _text[name] = _writer(number, errors)

@@ -4,6 +4,7 @@ This is the only module that knows what carries them. In Pyodide it is a JavaScr
 a native CPython guest brings its own `_relay_host` with the same few functions, and everything above stays as it is.
 """
 
+import codecs
 import errno
 from json import dumps, loads
 
@@ -21,6 +22,17 @@ class RelayError(Exception):
     def __init__(self, message, type="Error"):
         super().__init__(message)
         self.type = type
+
+
+def _replaced(error):
+    """Characters that UTF-8 cannot hold: bytes that came in as text (surrogateescape) leave as they came, others are U+FFFD."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    codes = map(ord, error.object[error.start : error.end])
+    return b"".join(bytes((code - 0xDC00,)) if 0xDC80 <= code <= 0xDCFF else b"\xef\xbf\xbd" for code in codes), error.end
+
+
+codecs.register_error("relay", _replaced)
 
 
 def _error(error):
