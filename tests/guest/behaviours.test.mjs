@@ -30,6 +30,7 @@ function checkOutcome({ done, stderr }, expected) {
   assert.ok(codes.includes(done.exitCode), `exit code ${done.exitCode}, expected ${codes}: ${stderr} ${done.error?.message ?? ""}`);
   if ("value" in expected) assert.deepEqual(done.value, expected.value);
   if (expected.noValue) assert.equal(done.value ?? undefined, undefined);
+  if (expected.noValueText) assert.equal(done.valueText ?? "", "");
   expectText(done.valueText, expected.valueText, "valueText");
   expectMatch(done.valueText ?? "", expected.valueTextMatch, "valueText");
   expectText(done.error?.type, expected.errorType, "error type");

@@ -20,7 +20,7 @@ export interface EngineHooks {
   random(bytes: number): Uint8Array;
 }
 
-const ENTRIES = ["begin", "finish", "describeError", "onReply", "onEvent", "onTimer", "builtinNames"] as const;
+const ENTRIES = ["begin", "awaited", "finish", "describeError", "onReply", "onEvent", "onTimer", "builtinNames"] as const;
 export type Entry = (typeof ENTRIES)[number];
 
 /** QuickJS checks this against its own stack in linear memory; V8's stack below must be the larger one. */

@@ -105,19 +105,29 @@ export class JsRunner implements Runner {
     return { exitCode: done ? 0 : 1, memPeakBytes: this.engine.memoryBytes() };
   }
 
-  /** The loop. Each round: jobs, then what they left behind, then one timer or reply, or wait for one. */
-  private turn(state: RunState, completion: JSValueHandle): Outcome {
+  /** The loop. Each round: jobs, then what they left behind, then one timer or reply, or wait for one. A promise as the
+   *  program's value is waited for like an await; one that nothing settles is the value itself. */
+  private turn(state: RunState, script: JSValueHandle): Outcome {
     const { calls, channel } = state.context;
+    let completion = script;
     for (;;) {
       this.drain(state);
       if (state.exitCode !== undefined) return this.exited(state.exitCode);
+      if (completion === script && script.promiseState === PROMISE_FULFILLED) {
+        const value = this.engine.call("awaited", this.engine.resultOf(script));
+        if (!value.isUndefined) {
+          completion = value;
+          continue;
+        }
+      }
       const settled = completion.promiseState;
       const rejected = settled === PROMISE_REJECTED ? this.engine.resultOf(completion) : state.takeRejection();
       if (rejected) throw rejected;
       const due = state.timers.take(channel.now());
       if (due !== undefined) this.engine.ask("onTimer", due);
       else if (calls.hasQueued() || calls.pending > 0 || state.timers.keepAlive || (state.timers.wait(0) >= 0 && settled === 0)) this.deliver(state);
-      else return settled === PROMISE_FULFILLED ? this.finished(completion) : this.stuck(state);
+      else if (settled === PROMISE_FULFILLED) return this.finished(completion);
+      else return completion === script ? this.stuck(state) : this.finished(script);
     }
   }
 

@@ -84,6 +84,17 @@ function begin(configText: string): void {
   beginPerformance(config.now, config.wallClock);
 }
 
+/** When the program's value is a promise: a promise of the same completion with what that one gives. */
+function awaited(completion: any): Promise<{ value: unknown }> | undefined {
+  const promise = completion?.value;
+  if (!(promise instanceof p.NativePromise)) return undefined;
+  try {
+    return p.promiseThen(promise, (value: unknown) => ({ value }));
+  } catch {
+    return undefined; // has the prototype of a promise and is none
+  }
+}
+
 /** The value out of `{value}`, which is how an async script's completion arrives; then the end of the process, as the program sees it. */
 function finishScript(completion: any, depth: number, bytes: number, textBytes: number): string {
   const finished = finish(completion?.value, depth, bytes, textBytes);
@@ -103,6 +114,7 @@ export function install(bridge: Bridge): object {
   p.defineProperty(globalThis, BUILTIN, { value: builtin });
   return {
     begin,
+    awaited,
     finish: finishScript,
     describeError,
     onReply,
