@@ -10,7 +10,6 @@
 
 #include "base/limits.h"
 #include "vfs/confined_dir.h"
-#include "vfs/quota.h"
 
 namespace relay::vfs {
 namespace {
@@ -84,18 +83,6 @@ FileResult<Fd> open_subdirectory(const Fd& directory, const char* name) {
   Fd fd(::openat(directory.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.is_open()) return fail(file_error(errno, name));
   return fd;
-}
-
-void add_usage(const Fd& directory, Usage& usage, std::size_t depth) {
-  DirReader reader(directory);
-  DirReader::Entry entry;
-  while (reader.next(entry)) {
-    ++usage.files;
-    if (entry.type == FileType::file) usage.bytes += size_of_file(directory, std::string(entry.name));
-    if (entry.type != FileType::directory || depth >= limits::kTreeDepth) continue;
-    if (const auto below = open_subdirectory(directory, entry.name.data()))
-      add_usage(*below, usage, depth + 1);
-  }
 }
 
 }  // namespace relay::vfs

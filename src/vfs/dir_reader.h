@@ -45,8 +45,4 @@ FileResult<DirectoryListing> read_listing(const Fd& directory, std::string_view 
 /// Opens name in directory for reading, when it is a directory itself: a single part, never through a link.
 FileResult<Fd> open_subdirectory(const Fd& directory, const char* name);
 
-/// Counts what lies beneath a directory, down to limits::kTreeDepth.
-struct Usage;
-void add_usage(const Fd& directory, Usage& usage, std::size_t depth = 0);
-
 }  // namespace relay::vfs

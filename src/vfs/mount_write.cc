@@ -155,7 +155,7 @@ FileResult<WriteReceipt> Mount::replace(const std::string& path, const WriteRequ
   RELAY_FILE_TRY(const Fd parent, dir_.open_at(split.directory, O_PATH | O_DIRECTORY));
   RELAY_FILE_TRY(Target target, look_at_target(parent, split.name, path));
   const std::uint64_t size = request.bytes.size();
-  if (!Quota::Change(quota_.get()).charge(size, 1)) return fail(no_room(path));
+  if (!Quota::Change(quota_.get()).reserve(size, 1)) return fail(no_room(path));
 
   std::string temporary;
   const auto finish = [&]() -> FileResult<> {
@@ -167,11 +167,14 @@ FileResult<WriteReceipt> Mount::replace(const std::string& path, const WriteRequ
       return fail(file_error(errno, path));
     }
     change.credit(target.size, target.exists ? 1 : 0);
+    change.settle(size, 1);
     return {};
   };
   if (auto finished = finish(); !finished) {
     ::unlinkat(parent.get(), temporary.c_str(), 0);
-    Quota::Change(quota_.get()).credit(size, 1);
+    Quota::Change change(quota_.get());
+    change.credit(size, 1);
+    change.settle(size, 1);
     return fail(std::move(finished).error());
   }
   RELAY_FILE_CHECK(sync_directory(parent, request.durability, path));

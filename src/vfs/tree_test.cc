@@ -313,6 +313,27 @@ TEST_F(TreeTest, QuotaNoticesWhatPeopleDelete) {
   EXPECT_LT(refused, 40);
 }
 
+TEST_F(TreeTest, QuotaCountsWhatLiesBelow128Directories) {
+  open({}, std::nullopt, {1000, 1000});
+  std::string deep = "/tmp";
+  for (int i = 0; i < 140; ++i) deep += "/d";
+  ASSERT_TRUE(tree_->make_dir(deep, Depth::recursive));
+  EXPECT_EQ(write_number(deep + "/a", WriteMode::overwrite, std::string(900, 'x')), 0);
+  for (int i = 0; i < 70; ++i)
+    EXPECT_EQ(write_number(deep + "/b", WriteMode::create, std::string(900, 'x')), ENOSPC);
+  open({}, std::nullopt, {1000, 1000});  // the next start of the server
+  EXPECT_EQ(write_number("/out/b", WriteMode::create, std::string(900, 'x')), ENOSPC);
+  EXPECT_EQ(write_number("/out/b", WriteMode::create, std::string(100, 'x')), 0);
+}
+
+TEST_F(TreeTest, FilesThatExceedTheQuotaFromBeforeLeaveNoRoom) {
+  open({}, std::nullopt, {1000, 1000});
+  std::filesystem::create_directories(state_.path("workspace/shared/tmp/x/y"));
+  open({}, std::nullopt, {1000, 2});
+  EXPECT_EQ(write_number("/tmp/a", WriteMode::create), ENOSPC);
+  EXPECT_EQ(tree_->make_dir("/out/d", Depth::one).error().number, ENOSPC);
+}
+
 TEST_F(TreeTest, WhatDoesNotFitLeavesNoEmptyFileBehind) {
   for (const WriteMode mode : {WriteMode::create, WriteMode::append, WriteMode::overwrite}) {
     EXPECT_EQ(write_number("/tmp/big", mode, std::string(2 << 20, 'x')), ENOSPC);

@@ -1,12 +1,16 @@
 #include "vfs/workspace.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/digest.h"
-#include "vfs/dir_reader.h"
+#include "vfs/deep_walk.h"
 
 namespace relay::vfs {
 namespace {
@@ -18,14 +22,24 @@ Result<void> make_directories(const std::string& path) {
   return {};
 }
 
-Usage measure(const std::string& directory) {
+std::optional<Usage> measure(const std::string& directory, const std::stop_token& stop) {
   Usage usage;
   const auto dir = ConfinedDir::open(directory);
-  if (!dir) return usage;
+  if (!dir) return std::nullopt;
   for (const char* area : {"tmp", "out"}) {
-    if (const auto fd = dir->open_dir(area)) add_usage(*fd, usage);
+    auto fd = dir->open_dir(area);
+    if (!fd && fd.error().number == ENOENT) continue;
+    if (!fd || add_usage(std::move(*fd), usage, stop) != WalkEnd::complete) return std::nullopt;
   }
   return usage;
+}
+
+// std::filesystem::remove_all holds a descriptor for every level and fails where a guest has nested deeper.
+bool remove_workspace(const std::string& directory) {
+  Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.is_open()) return errno == ENOENT;
+  (void)remove_beneath(std::move(fd));
+  return ::rmdir(directory.c_str()) == 0;
 }
 
 // Guests write here, so links that they could plant are never followed.
@@ -69,8 +83,7 @@ Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<Synthe
 void Trees::remove_old_sessions() const {
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(spec_.workspace_dir, failure)) {
-    if (entry.path().filename().string().starts_with("session-"))
-      std::filesystem::remove_all(entry.path(), failure);
+    if (entry.path().filename().string().starts_with("session-")) remove_workspace(entry.path().string());
   }
 }
 
@@ -87,8 +100,8 @@ std::string Trees::workspace_name(const Holder& holder) const {
 Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
   const std::string directory = spec_.workspace_dir + "/" + workspace;
   RELAY_CHECK(make_directories(directory));
-  const auto quota =
-      std::make_shared<Quota>(spec_.workspace_quota, [directory] { return measure(directory); });
+  const auto quota = std::make_shared<Quota>(
+      spec_.workspace_quota, [directory, stop = stop_.get_token()] { return measure(directory, stop); });
   TreeParts parts{host_, nullptr, nullptr, mcps_};
   RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota));
   RELAY_TRY(parts.out, open_area(directory, "out", quota));
@@ -110,9 +123,8 @@ Result<void> Trees::close_session(const Holder& holder) {
   const std::lock_guard lock(mutex_);
   const std::string workspace = workspace_name(holder);
   trees_.erase(workspace);
-  std::error_code failure;
-  std::filesystem::remove_all(spec_.workspace_dir + "/" + workspace, failure);
-  if (failure) return relay::fail(from_errno(failure.value(), "removing a session's workspace"));
+  if (!remove_workspace(spec_.workspace_dir + "/" + workspace))
+    return relay::fail(from_errno(errno, "removing a session's workspace"));
   return {};
 }
 

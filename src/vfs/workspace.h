@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Trees {
  public:
   /// mcps may be null. Fails with a sentence that names the mount or pattern that is wrong.
   static Result<std::unique_ptr<Trees>> open(TreeSpec spec, std::shared_ptr<SyntheticDir> mcps);
+  /// Stops the counts of workspaces that are under way; those workspaces are full from then on.
+  ~Trees() { stop_.request_stop(); }
 
   /// The tree of a holder, made at its first use. With a shared workspace all have the same.
   Result<std::shared_ptr<Tree>> open_tree(const Holder& holder);
@@ -60,6 +63,7 @@ class Trees {
   std::vector<std::shared_ptr<Mount>> host_;
   std::shared_ptr<SyntheticDir> mcps_;
   std::optional<PathPolicy> policy_;
+  std::stop_source stop_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Tree>, std::less<>> trees_;  // by workspace name
 };
