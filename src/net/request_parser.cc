@@ -24,12 +24,19 @@ std::string_view view(Text text) {
   return {text.data(), text.size()};
 }
 
+bool is_decimal(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // What the fields say that matters for framing. Beast knows some of it; we refuse more.
 struct HeadFacts {
   int version = 11;
   int hosts = 0;
+  int codings = 0;
+  int lengths = 0;
+  bool odd_length = false;  // anything but digits: a list of equal numbers, too
+  bool folded = false;
   bool unknown_coding = false;
-  bool has_coding = false;
   bool expects_continue = false;
   bool unknown_expectation = false;
   bool unknown_method = false;
@@ -77,8 +84,12 @@ class Grammar final : public http::basic_parser<true> {
   void note(http::field field, std::string_view value) {
     if (field == http::field::host) ++facts_.hosts;
     if (field == http::field::transfer_encoding) {
-      facts_.has_coding = true;
+      ++facts_.codings;
       if (!equal_ignoring_case(value, "chunked")) facts_.unknown_coding = true;
+    }
+    if (field == http::field::content_length) {
+      ++facts_.lengths;
+      if (value.empty() || !std::ranges::all_of(value, is_decimal)) facts_.odd_length = true;
     }
     if (field == http::field::expect) {
       const bool known = equal_ignoring_case(value, "100-continue");
@@ -153,16 +164,32 @@ struct RequestParser::State {
     request.headers.clear();
     request.query.clear();
     begun = head_done = false;
+    last_taken = 0;
     grammar.emplace(request, facts, body);
     grammar->header_limit(static_cast<std::uint32_t>(header_bytes));
     grammar->body_limit(boost::none);
+  }
+
+  // Beast joins a folded field into one line; another parser on the way may see two. The grammar takes the
+  // head in pieces, so the last byte of one piece is remembered for the next.
+  void note_folds(std::string_view taken) {
+    for (const char c : taken) {
+      if (last_taken == '\n' && (c == ' ' || c == '\t')) facts.folded = true;
+      last_taken = c;
+    }
   }
 
   std::optional<BadRequest> check_head() {
     if (facts.unknown_method) return BadRequest{501, "this method is not supported"};
     if (facts.hosts > 1 || (facts.hosts == 0 && facts.version == 11))
       return BadRequest{400, "a request needs exactly one Host field"};
-    if (facts.has_coding && facts.version == 10) return BadRequest{400, "HTTP/1.0 knows no transfer codings"};
+    if (facts.folded) return BadRequest{400, "a header field is folded over several lines; write it in one"};
+    if (facts.lengths > 1 || facts.odd_length)
+      return BadRequest{400, "a request has at most one Content-Length, a plain number"};
+    if (facts.codings > 1 || (facts.codings > 0 && facts.lengths > 0))
+      return BadRequest{400, "a body has one framing: Content-Length or one Transfer-Encoding"};
+    if (facts.codings > 0 && facts.version == 10)
+      return BadRequest{400, "HTTP/1.0 knows no transfer codings"};
     if (facts.unknown_coding) return BadRequest{501, "the only transfer coding here is chunked"};
     if (facts.unknown_expectation) return BadRequest{417, "the only expectation here is 100-continue"};
     if (!split_target(request)) return BadRequest{400, "the request target is malformed"};
@@ -175,6 +202,7 @@ struct RequestParser::State {
   Body body;
   bool begun = false;
   bool head_done = false;
+  char last_taken = 0;
   std::optional<Grammar> grammar;
 };
 
@@ -197,7 +225,10 @@ std::expected<std::size_t, BadRequest> RequestParser::feed(std::string_view byte
   state.begun = true;
   state.grammar->eager(state.head_done);
   error_code error;
-  used += state.grammar->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), error);
+  const std::size_t taken =
+      state.grammar->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), error);
+  if (!state.head_done) state.note_folds(bytes.substr(used, taken));
+  used += taken;
   if (error && error != http::error::need_more) return std::unexpected(refusal_for(error));
   if (!state.head_done && state.grammar->is_header_done()) {
     state.head_done = true;
