@@ -82,7 +82,7 @@ inline constexpr std::size_t kRunCalls = 256;  // host calls of one run in fligh
 inline constexpr std::size_t kRunCallBytes = 64 * kMiB;   // their bodies together
 inline constexpr std::size_t kRunErrorBytes = 16 * kKiB;  // message and stack of what a guest threw, each
 inline constexpr std::size_t kRunArtifacts = 256;         // files under /out that a result lists
-inline constexpr std::size_t kDisplayBytes = 8 * kMiB;    // what display() may return in one run
+inline constexpr std::size_t kDisplayBytes = 8 * kMiB;    // of display() in one run, as the answer holds it
 inline constexpr std::size_t kStreamedBytes =
     8 * kKiB;  // of one piece of output, while the run goes on; the result has it whole
 inline constexpr std::size_t kQueueDepth = 100;

@@ -51,6 +51,21 @@ Content shown(std::string bytes, std::string mime_type, const std::string& name)
   return protocol::EmbeddedResource{std::move(contents), {}};
 }
 
+// What a piece of content takes in the answer: escapes make text six times as long, base64 makes bytes a
+// third longer, and names and types are the guest's, too.
+std::size_t answer_bytes(const Content& content) {
+  std::string text;
+  protocol::append_json(text, content, protocol::kLatestModern);
+  return text.size();
+}
+
+HostReply too_much_displayed() {
+  return failure("OutputLimitExceeded",
+                 fmt::format("what display() gives may take {} bytes of one run's answer, escapes and base64 "
+                             "included; write the rest to /out",
+                             limits::kDisplayBytes));
+}
+
 }  // namespace
 
 io::Task<HostReply> RunHost::call(HostCall call, executors::HostStream&) {
@@ -98,14 +113,14 @@ io::Task<HostReply> RunHost::display(HostCall call) {
     if (!read) co_return failure(read.error());
     bytes = std::move(read->bytes);
   }
-  if (displayed_bytes_ + bytes.size() > limits::kDisplayBytes)
-    co_return failure(
-        "OutputLimitExceeded",
-        fmt::format("display() takes {} bytes in one run; write the rest to /out", limits::kDisplayBytes));
-  displayed_bytes_ += bytes.size();
+  if (bytes.size() > limits::kDisplayBytes) co_return too_much_displayed();
   if (mime_type.empty()) mime_type = media_type_of(path, bytes);
   const std::string name = path.empty() ? argument(call, "name") : path.substr(path.rfind('/') + 1);
-  displayed_.push_back(shown(std::move(bytes), std::move(mime_type), name));
+  Content content = shown(std::move(bytes), std::move(mime_type), name);
+  const std::size_t size = answer_bytes(content);
+  if (size > limits::kDisplayBytes - displayed_bytes_) co_return too_much_displayed();
+  displayed_bytes_ += size;
+  displayed_.push_back(std::move(content));
   co_return HostReply{};
 }
 

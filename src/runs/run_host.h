@@ -64,7 +64,7 @@ class RunHost final : public executors::HostCalls {
   std::function<Result<std::string>()> read_input_;
   std::set<std::string, std::less<>> outputs_;
   std::vector<protocol::Content> displayed_;
-  std::size_t displayed_bytes_ = 0;
+  std::size_t displayed_bytes_ = 0;  // as the answer holds them
 };
 
 }  // namespace relay::runs
