@@ -56,14 +56,16 @@ Result<void> ControlChannel::send(const json::object& content, const Fd& fd) {
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
-  message.msg_control = ancillary;
-  message.msg_controllen = sizeof ancillary;
-  cmsghdr* const part = CMSG_FIRSTHDR(&message);
-  part->cmsg_level = SOL_SOCKET;
-  part->cmsg_type = SCM_RIGHTS;
-  part->cmsg_len = CMSG_LEN(sizeof(int));
-  const int number = fd.get();
-  std::memcpy(CMSG_DATA(part), &number, sizeof number);
+  if (fd.is_open()) {
+    message.msg_control = ancillary;
+    message.msg_controllen = sizeof ancillary;
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = fd.get();
+    std::memcpy(CMSG_DATA(part), &number, sizeof number);
+  }
   if (::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
     return fail(from_errno(errno, "write to a zygote's control socket"));
   return {};

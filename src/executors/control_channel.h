@@ -23,7 +23,8 @@ class ControlChannel {
   ControlChannel(const io::Loop& executor, Fd socket) : socket_(executor, socket.release()) {}
 
   /// Small, and the zygote always reads: a full socket means that it hangs, which is an error.
-  Result<void> send(const json::object& content, const Fd& fd);
+  /// A closed fd is not sent.
+  Result<void> send(const json::object& content, const Fd& fd = {});
   /// Nothing when the zygote has gone.
   io::Task<std::optional<ControlMessage>> receive();
   void close();

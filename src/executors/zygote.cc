@@ -1,5 +1,6 @@
 #include "executors/zygote.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -17,11 +18,13 @@ using std::chrono::steady_clock;
 
 struct Zygote::Process {
   Process(const io::Loop& executor, io::Child process, Fd control_socket)
-      : child(std::move(process)), control(executor, std::move(control_socket)) {}
+      : child(std::move(process)), control(executor, std::move(control_socket)), pulse(executor) {}
 
   io::Child child;
   ControlChannel control;
   std::string said;  // the end of what it wrote to stderr
+  io::asio::steady_timer pulse;
+  int pings_missed = 0;  // pauses since the ping that it has not answered
   steady_clock::time_point since = steady_clock::now();
 };
 
@@ -115,7 +118,7 @@ void Zygote::limit_group() {
   status_.group_reason = limited ? "" : limited.error().message;
 }
 
-Result<std::unique_ptr<Zygote::Process>> Zygote::spawn_process() {
+Result<std::shared_ptr<Zygote::Process>> Zygote::spawn_process() {
   RELAY_CHECK(make_group());
   RELAY_TRY(FdPair control, open_socket_pair(SOCK_SEQPACKET));
   io::ChildSpec spec;
@@ -130,7 +133,7 @@ Result<std::unique_ptr<Zygote::Process>> Zygote::spawn_process() {
   spec.out = io::Stdio::null;
   spec.fds = {{3, control.second.get()}};
   RELAY_TRY(io::Child child, io::Child::spawn(executor_, spec));
-  return std::make_unique<Process>(executor_, std::move(child), std::move(control.first));
+  return std::make_shared<Process>(executor_, std::move(child), std::move(control.first));
 }
 
 namespace {
@@ -172,11 +175,11 @@ io::Task<void> Zygote::supervise() {
     status_.phase = ZygotePhase::booting;
     ++status_.starts;
     const steady_clock::time_point began = steady_clock::now();
-    Result<std::unique_ptr<Process>> process = spawn_process();
+    Result<std::shared_ptr<Process>> process = spawn_process();
     Result<void> ended = process ? Result<void>{} : Result<void>(fail(process.error()));
     if (process) {
-      process_ = std::move(*process);
-      ended = co_await live(*process_);
+      process_ = *process;
+      ended = co_await live(**process);
     }
     on_death(ended ? "" : ended.error().message);
     if (steady_clock::now() - began > limits::kZygoteHealthy) pause = limits::kZygotePauseMin;
@@ -192,6 +195,9 @@ void Zygote::on_death(std::string reason) {
   if (status_.phase != ZygotePhase::stopped) status_.phase = ZygotePhase::waiting;
   status_.last_error = std::move(reason);
   ready_.clear();
+  // After stop() the coroutine that reads the socket still has to unwind, and keeps its share until then; the
+  // processes end now.
+  if (process_) process_->child.signal_group(SIGKILL);
   process_.reset();
   for (const auto& [id, pending] : std::exchange(pending_, {})) {
     pending->error = "the runtime's process ended: " + status_.last_error;
@@ -205,9 +211,11 @@ void Zygote::on_death(std::string reason) {
 }
 
 void Zygote::handle(ControlMessage message) {
+  if (!process_) return;  // stopped meanwhile
   const std::string_view op = json::find_string(message.content, "op").value_or("");
   if (op == "ready") return on_ready(message.content);
   if (op == "exited") return on_exited(message.content);
+  if (op == "pong") process_->pings_missed = 0;
   if (op == "forked" || op == "forkFailed") on_forked(message.content, std::move(message.fd));
 }
 
@@ -220,9 +228,32 @@ void Zygote::on_ready(const json::object& content) {
     for (const json::value& wall : *walls)
       if (wall.is_string()) status_.walls.emplace_back(json::view(wall.get_string()));
   limit_group();
+  plan_ping();
   ready_.set();
   settled_.set();
   changed();
+}
+
+void Zygote::plan_ping() {
+  process_->pulse.expires_after(spec_.ping);
+  process_->pulse.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (!error && self && self->process_) self->ping();
+  });
+}
+
+// Pauses are counted, not time: when relay itself was stopped, one pause has passed, and the answer that
+// waits in the socket is read before the next one is over.
+void Zygote::ping() {
+  Process& process = *process_;
+  if (process.pings_missed >= limits::kZygotePingsMissed) {
+    append_tail(process.said, fmt::format("it did not answer for {} ms (stopped, or hung) and was ended",
+                                          (limits::kZygotePingsMissed * spec_.ping).count()));
+    return process.child.signal_group(SIGKILL);
+  }
+  // A socket that is full counts as no answer.
+  if (process.pings_missed++ == 0) (void)process.control.send(json::object{{"op", "ping"}});
+  plan_ping();
 }
 
 void Zygote::on_forked(const json::object& content, Fd pidfd) {

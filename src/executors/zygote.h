@@ -2,7 +2,8 @@
 //
 // Loop thread only. Boot happens in the background; fork() waits for it. When the process ends, everybody who
 // waits for a child gets an error, its children are gone with it (they live in its pid namespace), and after
-// a pause that doubles each time a new one is started.
+// a pause that doubles each time a new one is started. A process that lives and does not answer (stopped, or
+// hung) is noticed by its missing answers to pings, killed and replaced in the same way.
 #pragma once
 
 #include <chrono>
@@ -32,6 +33,7 @@ struct ZygoteSpec {
   std::size_t group_memory_bytes =
       0;  // of all its children together, above what it has itself once it has booted
   std::size_t group_processes_max = 0;
+  std::chrono::milliseconds ping = limits::kZygotePing;  // see limits::kZygotePingsMissed
 };
 
 enum class ZygotePhase : std::uint8_t { booting, ready, waiting, stopped };  // waiting: for its next start
@@ -80,7 +82,7 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   io::Task<void> supervise();
   io::Task<void> live(Process& process);
   io::Task<RunChild> fork_now();
-  Result<std::unique_ptr<Process>> spawn_process();
+  Result<std::shared_ptr<Process>> spawn_process();
   Result<void> make_group();
   void limit_group();
   void handle(ControlMessage message);
@@ -88,15 +90,17 @@ class Zygote : public std::enable_shared_from_this<Zygote> {
   void on_forked(const json::object& content, Fd pidfd);
   void on_exited(const json::object& content);
   void on_death(std::string reason);
+  void plan_ping();
+  void ping();
   void changed();
 
   io::Loop executor_;
   ZygoteSpec spec_;
   ZygoteStatus status_;
   std::optional<sandbox::ControlGroup> group_;  // outlives the processes in it
-  std::unique_ptr<Process> process_;
-  io::Event ready_;    // set while children can be forked
-  io::Event settled_;  // set when ready, or when a start has failed
+  std::shared_ptr<Process> process_;            // shared with the coroutine that reads its control socket
+  io::Event ready_;                             // set while children can be forked
+  io::Event settled_;                           // set when ready, or when a start has failed
   std::int64_t next_id_ = 1;
   std::map<std::int64_t, std::shared_ptr<PendingFork>> pending_;
   std::map<std::int64_t, std::shared_ptr<RunChild::State>> children_;

@@ -114,9 +114,13 @@ Result<bool> ForkServer::handle_request() {
   RELAY_TRY(const Request request, receive_request(control_));
   if (request.text.empty()) return false;
   RELAY_TRY(const json::object message, json::parse_object(request.text));
+  if (json::find_string(message, "op") == "ping") {
+    RELAY_CHECK(say({{"op", "pong"}}));
+    return true;
+  }
   const std::optional<std::int64_t> id = json::find_int(message, "id");
   if (json::find_string(message, "op") != "fork" || !id || !request.socket.is_open())
-    return fail(invalid("the control socket carries fork requests only: " + request.text));
+    return fail(invalid("the control socket carries pings and fork requests only: " + request.text));
   RELAY_CHECK(fork_child(*id, request.socket.get()));
   return true;
 }
