@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/glob_parser.h"
+#include "base/limits.h"
 
 namespace relay {
 namespace {
@@ -81,6 +82,13 @@ TEST(Glob, Table) {
       {"*", "", false},
       {"**/x/y", "x/x/y", true},
       {"", "a", false},
+      {"a/b", "a", false},
+      {"a", "a/b", false},
+      {"a/**/b", "a/x", false},
+      {"**/a/**", "a", false},
+      {"**/a/**", "x/a/y", true},
+      {"x*?", "x", false},
+      {"x*?", "xy", true},
       {"/src/*", "src/a", true},
   };
   for (const Row& row : rows)
@@ -91,6 +99,43 @@ TEST(Glob, IgnoresCaseWhenAsked) {
   EXPECT_TRUE(matches("*.TXT", "a.txt", Case::ignored));
   EXPECT_TRUE(matches("[A-C]?x", "bYX", Case::ignored));
   EXPECT_FALSE(matches("*.TXT", "a.txt"));
+}
+
+// Neighbours of the letters in ASCII are no letters, and have no other case.
+TEST(Glob, FoldsLettersOnly) {
+  EXPECT_TRUE(matches("?a*z", "xAyZ", Case::ignored));
+  EXPECT_TRUE(matches("?A*Z", "xaYz", Case::ignored));
+  EXPECT_FALSE(matches("?@", "x`", Case::ignored));
+  EXPECT_FALSE(matches("?\\[", "x{", Case::ignored));
+  EXPECT_FALSE(matches("?[@]", "x`", Case::ignored));
+  EXPECT_FALSE(matches("?[[]", "x{", Case::ignored));
+  EXPECT_TRUE(matches("?[A]", "xa", Case::ignored));
+  EXPECT_TRUE(matches("?[z]", "xZ", Case::ignored));
+  EXPECT_FALSE(matches("?[!z]", "xZ", Case::ignored));
+}
+
+TEST(Glob, ACharacterIsAUtf8SequenceOrABrokenByte) {
+  EXPECT_TRUE(matches("?", "\xc2\x80"));
+  EXPECT_TRUE(matches("?", "\xf0\x90\x80\x80"));
+  EXPECT_TRUE(matches("?", "\xf4\x8f\xbf\xbf"));
+  for (const char* broken : {"\xc1\x80", "\xf5\x80", "\xe2\x82", "\xed\xa0"}) {
+    EXPECT_FALSE(matches("?", broken));
+    EXPECT_TRUE(matches("??", broken));
+  }
+  EXPECT_TRUE(matches("?", "\xff"));
+}
+
+TEST(Glob, ThePatternMayBeSoLongAndNotLonger) {
+  EXPECT_TRUE(Glob::parse(std::string(limits::kGlobBytes, 'a')));
+  EXPECT_FALSE(Glob::parse(std::string(limits::kGlobBytes + 1, 'a')));
+}
+
+TEST(Glob, ASlashAtTheEndIsNoSlashInIt) {
+  EXPECT_FALSE(Glob::parse("a/")->has_slash());
+  EXPECT_FALSE(Glob::parse("a")->has_slash());
+  EXPECT_TRUE(Glob::parse("a/b")->has_slash());
+  EXPECT_TRUE(Glob::parse("/a")->has_slash());
+  EXPECT_TRUE(Glob::parse("{a,b/c}")->has_slash());
 }
 
 TEST(Glob, RefusesWhatItCannotMean) {
