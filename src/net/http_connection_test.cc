@@ -98,6 +98,8 @@ TEST_P(ConnectionSplit, RefusesWhatTwoParsersCouldReadDifferently) {
        "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3, 4\r\n\r\nabcd", "400 "},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc", "400 "},
+      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +3\r\n\r\nabc", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nabc", "400 "},
       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\nabc", "400 "},
