@@ -42,14 +42,20 @@ std::string base_url(const config::Config& config, std::uint16_t port) {
   return fmt::format("{}://{}:{}", config.server.tls_cert.empty() ? "http" : "https", host, port);
 }
 
-// The token is for the person at the terminal, not for the log.
+// The token is for the person at the terminal. Output that is no terminal ends in a file, the journal or a
+// container's log, which others read: there only the file that holds the token is named.
+void show_new_token(const auth::BearerToken& token, const std::string& path) {
+  if (::isatty(STDOUT_FILENO))
+    fmt::print("Bearer token (shown once, kept in {}):\n  {}\n", path, token.text());
+  else
+    fmt::print("A new bearer token was made; read it from {}\n", path);
+  std::fflush(stdout);
+}
+
 Result<std::shared_ptr<net::Authenticator>> make_authenticator(const config::Config& config, World& world) {
   if (config.auth_mode != "token") return std::shared_ptr<net::Authenticator>();
   RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), world.random()));
-  if (token.is_new()) {
-    fmt::print("Bearer token (shown once, kept in {}):\n  {}\n", config.token_path.string(), token.text());
-    std::fflush(stdout);
-  }
+  if (token.is_new()) show_new_token(token, config.token_path.string());
   return std::make_shared<auth::TokenAuthenticator>(std::move(token));
 }
 

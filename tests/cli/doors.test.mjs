@@ -5,7 +5,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callTool, initializeMessage, legacyPost, modernRequest, request } from '../mcp.mjs';
-import { configured, run, serve, start, temporaryDirectory } from '../program.mjs';
+import { descendants } from '../processes.mjs';
+import { configured, program, run, serve, start, temporaryDirectory, until } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
 const discover = (url, headers) => request(`${url}/mcp`, modernRequest('server/discover', {}, { headers }));
@@ -73,9 +74,8 @@ test('configured origins and hosts are let in, others still are not', async (t) 
   assert.equal((await request(`${server.url}/healthz`, { headers: { host: 'other.example' } })).status, 403);
 });
 
-test('the token is made at first start, kept 0600, shown once and never logged', async (t) => {
+test('the token is made at first start, kept 0600, and never written where no terminal is', async (t) => {
   const { cwd, file } = configured(t, { ...config, auth: { mode: 'token' } });
-  const shown = [];
   for (let turn = 0; turn < 2; ++turn) {
     const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open', '--log-level', 'debug'], { cwd });
     const { url } = await server.waitForLog('listening', { seconds: 60 });
@@ -84,11 +84,25 @@ test('the token is made at first start, kept 0600, shown once and never logged',
     assert.equal(statSync(join(cwd, '.relay', 'token')).mode & 0o777, 0o600);
     await callTool(`${url}/mcp`, 'server_info', {}, { token });
     await server.stop();
-    const logged = server.stderr.split('\n').filter((line) => line.startsWith('{')).join('\n');
-    assert.ok(!logged.includes(token), 'no log line holds the token');
-    shown.push((server.stdout + server.stderr).split(token).length - 1);
+    assert.ok(!(server.stdout + server.stderr).includes(token), 'output that may be a log file holds no token');
+    assert.equal(server.stdout.includes(join('.relay', 'token')), turn === 0, 'the first start says where it is');
     const audit = join(cwd, '.relay', 'audit.jsonl');
     if (existsSync(audit)) assert.ok(!readFileSync(audit, 'utf8').includes(token));
+  }
+});
+
+test('a person at a terminal sees the token once', async (t) => {
+  const { cwd, file } = configured(t, { ...config, auth: { mode: 'token' } });
+  const shown = [];
+  for (let turn = 0; turn < 2; ++turn) {
+    const line = [program('relay'), 'serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open'].join(' ');
+    const terminal = start(t, '/usr/bin/script', ['--quiet', '--command', `exec ${line}`, '/dev/null'], { cwd });
+    await until('the server at the terminal', () => /listening/.test(terminal.stdout), { seconds: 60 });
+    const token = readFileSync(join(cwd, '.relay', 'token'), 'utf8').trim();
+    shown.push(terminal.stdout.split(token).length - 1);
+    const relay = descendants(terminal.pid).find(({ name }) => name === 'relay');
+    process.kill(relay.pid, 'SIGTERM');
+    await terminal.exit;
   }
   assert.deepEqual(shown, [1, 0], 'shown at the first start, and only there');
 });
