@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/canonical_number.h"
 #include "base/json.h"
 #include "base/limits.h"
 
@@ -25,6 +28,30 @@ std::string unquote(std::string_view token) {
   if (token.find('\\') == std::string_view::npos) return std::string(token.substr(1, token.size() - 2));
   const auto parsed = json::parse(token);
   return parsed && parsed->is_string() ? std::string(json::view(parsed->get_string())) : std::string(token);
+}
+
+// Whether every escape of a valid string token is the one that the canonical form has.
+bool is_canonical_string(std::string_view token) {
+  for (std::size_t at = token.find('\\'); at != std::string_view::npos; at = token.find('\\', at)) {
+    const char kind = token[at + 1];
+    if (kind == '/') return false;
+    if (kind == 'u') {
+      const std::string_view digits = token.substr(at + 2, 4);
+      const bool is_control = digits.starts_with("00") && (digits[2] == '0' || digits[2] == '1');
+      const bool has_short_form = digits[2] == '0' && std::string_view("89acdACD").contains(digits[3]);
+      const bool is_lower = digits[3] < 'A' || digits[3] > 'F';
+      if (!is_control || has_short_form || !is_lower) return false;
+    }
+    at += 2;
+  }
+  return true;
+}
+
+// std::from_chars tells that a number is out of range, but not whether it is too large or too small.
+double read_double(std::string_view token) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
+  return error == std::errc() ? number : std::strtod(std::string(token).c_str(), nullptr);
 }
 
 struct Item {
@@ -152,7 +179,16 @@ class Canonicaliser {
       if (!escape(end)) return fail_with("an invalid escape in a string");
     }
     if (end >= text_.size()) return fail_with("a string that does not end");
-    return copy(end + 1 - position_);
+    const std::string_view token = text_.substr(position_, end + 1 - position_);
+    return is_canonical_string(token) ? copy(token.size()) : respell_string(token);
+  }
+  // Half of a surrogate pair has no UTF-8, so no canonical form.
+  bool respell_string(std::string_view token) {
+    const auto parsed = json::parse(token);
+    if (!parsed) return fail_with("half of a surrogate pair in a string");
+    json::append_quoted(out_, json::view(parsed->get_string()));
+    position_ += token.size();
+    return true;
   }
   bool escape(std::size_t& at) const {
     if (at >= text_.size()) return false;
@@ -183,7 +219,22 @@ class Canonicaliser {
       end = digits(exponent);
       if (end == exponent) return fail_with("a number without its exponent");
     }
-    return copy(end - position_);
+    return respell_number(text_.substr(position_, end - position_));
+  }
+  // Python reads a number without fraction and exponent as an integer, which has no negative zero.
+  bool respell_number(std::string_view token) {
+    if (token.find_first_of(".eE") == std::string_view::npos)
+      return token == "-0" ? replace(token, "0") : copy(token.size());
+    const double number = read_double(token);
+    if (!std::isfinite(number)) return fail_with("a number beyond the range of a double");
+    append_canonical_number(out_, number);
+    position_ += token.size();
+    return true;
+  }
+  bool replace(std::string_view token, std::string_view with) {
+    out_ += with;
+    position_ += token.size();
+    return true;
   }
 
   std::string_view text_;

@@ -1,8 +1,11 @@
-// Reading a line back: strict JSON, and its canonical form without losing a byte of any value.
+// Reading a line back: strict JSON, and its canonical form, which is that of Python:
+// json.dumps(json.loads(line), sort_keys=True, separators=(",", ":"), ensure_ascii=False).
 //
-// Numbers and strings keep their spelling, members are sorted by key at every level, blanks go. What this
-// accepts and what it rearranges decides whether a log verifies, so it does not go through a general parser
-// that would respell numbers.
+// Members are sorted by key at every level, blanks go, integers of any size keep their digits, other numbers
+// are spelled as repr() spells them, strings have the fewest escapes. What this accepts and how it spells it
+// decides whether a log verifies. A general parser would turn large integers into doubles, and it would
+// accept what Python and this refuse or read differently: a member that occurs twice, half of a surrogate
+// pair, a number beyond the range of a double.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/canonical_number.h"
 #include "base/limits.h"
 #include "policy/secret_shapes.h"
 
@@ -54,6 +55,7 @@ class ArgsWriter {
     if (const auto* items = value.if_array()) return write_array(*items);
     if (const auto* text = value.if_string())
       return json::append_quoted(out_, redact_for_audit(json::view(*text)));
+    if (const double* number = value.if_double()) return append_canonical_number(out_, *number);
     out_ += json::write(value);
   }
 
