@@ -33,10 +33,10 @@ struct Written {
   MonoTime::duration took;
 };
 
-Written write_to(Ledger& ledger, std::vector<Record> records, const Clock& clock) {
+Written write_to(Ledger& ledger, std::vector<Record> records, Wait wait, const Clock& clock) {
   const MonoTime begin = clock.mono();
   const std::size_t count = records.size();
-  Result<void> result = ledger.append(std::move(records));
+  Result<void> result = ledger.append(std::move(records), wait);
   return {std::move(result), count, ledger.backlog(), ledger.lost(), clock.mono() - begin};
 }
 
@@ -75,6 +75,7 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   void write_next();
   [[nodiscard]] bool is_worth_a_thread(std::size_t records) const;
   void hand_over(std::vector<Record> records);
+  void hand_over_backlog();
   void finish(const Written& written);
   void run();
 };
@@ -104,8 +105,16 @@ void Journal::Core::write_next() {
   in_flight = std::move(next);
   std::vector<Record> records = std::move(in_flight->records);
   if (is_worth_a_thread(records.size())) return hand_over(std::move(records));
+  const Written written = write_to(ledger, std::move(records), Wait::brief, clock);
+  if (ledger.got_no_turn()) return hand_over_backlog();
   ++stats.prompt;
-  finish(write_to(ledger, std::move(records), clock));
+  finish(written);
+}
+
+// Another process has its turn. The thread waits for its end; the records are in the ledger already.
+void Journal::Core::hand_over_backlog() {
+  stats.backlog = ledger.backlog();
+  hand_over({});
 }
 
 bool Journal::Core::is_worth_a_thread(std::size_t records) const {
@@ -142,10 +151,10 @@ void Journal::Core::run() {
     std::vector<Record> records = std::move(*handed_over);
     handed_over.reset();
     lock.unlock();
-    boost::asio::post(loop,
-                      [self = shared_from_this(), written = write_to(ledger, std::move(records), clock)] {
-                        self->finish(written);
-                      });
+    boost::asio::post(loop, [self = shared_from_this(),
+                             written = write_to(ledger, std::move(records), Wait::ordinary, clock)] {
+      self->finish(written);
+    });
     lock.lock();
   }
 }
@@ -176,7 +185,7 @@ Journal::~Journal() {
   std::vector<Record> rest = core_->next ? std::move(core_->next->records) : std::vector<Record>();
   if (rest.empty() && core_->ledger.backlog() == 0) return;
   // A log that cannot be written is told to everybody who calls; here there is nobody left.
-  [[maybe_unused]] const auto ignored = core_->ledger.append(std::move(rest));
+  [[maybe_unused]] const auto ignored = core_->ledger.append(std::move(rest), Wait::last);
 }
 
 JournalStats Journal::stats() const {

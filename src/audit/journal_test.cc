@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <random>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
@@ -29,9 +31,10 @@ struct World {
   boost::asio::io_context loop;
   std::unique_ptr<Journal> journal;
 
-  explicit World(OnFailure on_failure = OnFailure::refuse) {
-    auto started =
-        Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .on_failure = on_failure}, clock);
+  explicit World(OnFailure on_failure = OnFailure::refuse, Pause pause = sleep_for) {
+    auto started = Journal::start(
+        loop.get_executor(),
+        {.ledger = {.path = folder.log(), .pause = std::move(pause)}, .on_failure = on_failure}, clock);
     EXPECT_TRUE(started) << started.error().message;
     journal = std::move(*started);
   }
@@ -70,7 +73,7 @@ TEST(Journal, ClosesWhenTheLineIsInTheFile) {
 }
 
 TEST(Journal, WhatAnotherProcessHeldUpIsWrittenAtTheEnd) {
-  World world(OnFailure::degrade);
+  World world(OnFailure::degrade, [](std::chrono::microseconds) {});
   {
     const Fd other(::open(world.folder.log().c_str(), O_RDWR | O_CLOEXEC));
     ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
@@ -84,6 +87,33 @@ TEST(Journal, WhatAnotherProcessHeldUpIsWrittenAtTheEnd) {
   world.journal.reset();
   EXPECT_EQ(world.count("req_1"), 1U);
   EXPECT_TRUE(verify_log(world.folder.log(), Scope::whole).ok);
+}
+
+// The loop waits a moment for the other process. Then the thread does.
+TEST(Journal, TheLoopLeavesALongerWaitForAnotherProcessToTheThread) {
+  const std::thread::id loop_thread = std::this_thread::get_id();
+  std::optional<Fd> other;
+  std::chrono::microseconds on_the_loop{0};
+  World world(OnFailure::refuse, [&](std::chrono::microseconds pause) {
+    if (std::this_thread::get_id() == loop_thread) {
+      on_the_loop += pause;
+    } else {
+      other.reset();
+    }
+  });
+  other.emplace(::open(world.folder.log().c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(other->get(), LOCK_EX), 0);
+  world.run([&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await world.journal->open(make_grant("req_1")));
+    co_return co_await world.journal->close(std::move(recorded), authority::make_outcome(Ending::ok, "out"));
+  });
+  EXPECT_GT(on_the_loop.count(), 0);
+  EXPECT_LT(on_the_loop, std::chrono::milliseconds(10));
+  EXPECT_EQ(world.count("req_1"), 1U);
+  EXPECT_EQ(world.journal->stats().records, 2U);
+  EXPECT_EQ(world.journal->stats().backlog, 0U);
+  EXPECT_EQ(world.journal->stats().prompt, 0U);
+  EXPECT_FALSE(world.journal->stats().degraded);
 }
 
 TEST(Journal, TierTwoIsOnRecordBeforeItRuns) {

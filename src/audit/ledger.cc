@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <ranges>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,8 +25,39 @@ namespace {
 
 constexpr std::size_t kResumeLines = 64;
 constexpr int kTurnTries = 4;  // each rotation in between costs one
-constexpr auto kLockPause = std::chrono::microseconds(20);
-constexpr auto kLockWait = std::chrono::milliseconds(250);
+constexpr int kListTries = 8;  // each change of the rotated files while they are read costs one
+
+using std::chrono::microseconds;
+using namespace std::chrono_literals;
+
+// Short from first to last: pauses that keep growing find a busy log locked at each of a few looks.
+constexpr microseconds kLockPause = 20us;
+constexpr microseconds kLockPauseMax = 2ms;
+
+struct WaitLimit {
+  microseconds stalled;  // since somebody last wrote
+  microseconds total;
+};
+
+WaitLimit limit_of(Wait wait) {
+  switch (wait) {
+    case Wait::brief: return {5ms, 5ms};
+    case Wait::ordinary: return {2s, 10s};
+    case Wait::last: return {10s, 30s};
+  }
+  std::unreachable();
+}
+
+off_t size_of(int file) {
+  struct stat info{};
+  return ::fstat(file, &info) == 0 ? info.st_size : -1;
+}
+
+bool is_same_file(int one, int other) {
+  struct stat a{};
+  struct stat b{};
+  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
 
 std::string tear_args(std::string_view fragment) {
   return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(),
@@ -61,11 +93,15 @@ bool is_on_local_disk(int file) {
 
 }  // namespace
 
+void sleep_for(microseconds time) {
+  std::this_thread::sleep_for(time);
+}
+
 Result<void> Ledger::start() {
-  RELAY_TRY(const Turn turn, take_turn());
   std::vector<Record> records;
   records.push_back(make_event(clock_.wall(), "start", fmt::format(R"({{"pid":{}}})", ::getpid())));
   keep(std::move(records));
+  RELAY_TRY(const Turn turn, take_turn(Wait::ordinary));
   RELAY_CHECK(write_backlog());
   return self_test();
 }
@@ -74,17 +110,30 @@ Ledger::Turn::~Turn() {
   if (file_ >= 0) ::flock(file_, LOCK_UN);
 }
 
-// Others hold the lock for one write. Who holds it longer was stopped in the middle, and is not waited for.
-Result<Ledger::Turn> Ledger::lock(int file) const {
-  const auto end = std::chrono::steady_clock::now() + kLockWait;
-  for (auto pause = kLockPause;; pause *= 2) {
+// Others hold the lock for one write. One that holds it while nothing is written was stopped in its turn.
+// Waiting is counted in pauses, not measured: on a loaded machine a pause takes longer, as does the turn of
+// the other process.
+Result<Ledger::Turn> Ledger::lock(int file) {
+  const WaitLimit limit = limit_of(has_given_up_ && wait_ == Wait::ordinary ? Wait::brief : wait_);
+  microseconds stalled{0};
+  microseconds total{0};
+  off_t seen = size_of(file);
+  for (microseconds pause = kLockPause;; pause = std::min(pause * 2, kLockPauseMax)) {
     if (::flock(file, LOCK_EX | LOCK_NB) == 0) return Turn(file);
     if (errno != EWOULDBLOCK && errno != EINTR) return fail(sink_error(errno, options_.path));
-    if (std::chrono::steady_clock::now() >= end)
-      return fail(unavailable(
-          fmt::format("the audit log {} is held by another process, which does not go on", options_.path)));
-    std::this_thread::sleep_for(pause);
+    if (const off_t now = size_of(file); now != seen) {
+      seen = now;
+      stalled = {};
+    }
+    if (stalled >= limit.stalled || total >= limit.total) break;
+    options_.pause(pause);
+    stalled += pause;
+    total += pause;
   }
+  got_no_turn_ = true;
+  has_given_up_ = has_given_up_ || wait_ != Wait::brief;
+  return fail(unavailable(
+      fmt::format("the audit log {} is held by another process, which does not go on", options_.path)));
 }
 
 bool Ledger::is_current() const {
@@ -92,19 +141,24 @@ bool Ledger::is_current() const {
   return ::stat(options_.path.c_str(), &now) == 0 && now.st_ino == inode_ && now.st_dev == device_;
 }
 
-Result<Ledger::Turn> Ledger::take_turn() {
+Result<Ledger::Turn> Ledger::take_turn(Wait wait) {
+  wait_ = wait;
+  got_no_turn_ = false;
   for (int tries = 0; tries < kTurnTries; ++tries) {
     if (!file_.is_open()) RELAY_CHECK(open_file());
     {
       RELAY_TRY(Turn turn, lock(file_.get()));
-      RELAY_CHECK(
-          catch_up());  // also with a file that was rotated away: the chain goes on from its last record
-      if (is_current()) return turn;
+      // Also with a file that was rotated away: the chain goes on from its last record.
+      RELAY_CHECK(catch_up());
+      if (is_current()) {
+        has_given_up_ = false;
+        left_.reset();
+        return turn;
+      }
     }
-    torn_open_ =
-        false;  // a fragment stays behind in the rotated file; the new one begins with its explanation
-    left_ = inode_;
-    file_.reset();
+    // A fragment stays behind in the rotated file; the new one begins with its explanation.
+    torn_open_ = false;
+    left_ = std::move(file_);
   }
   return fail(
       unavailable(fmt::format("the audit log {} is rotated faster than it can be written", options_.path)));
@@ -158,14 +212,19 @@ Result<void> Ledger::resume() {
     tail.fragment.clear();
   }
   torn_open_ = !tail.fragment.empty();
-  torn_ = std::move(tail.fragment);
-  while (!tail.lines.empty() && !parse_line(tail.lines.back())) {
-    if (!tail.lines.back().empty())
-      torn_ = torn_.empty() ? tail.lines.back() : tail.lines.back() + "\n" + torn_;
-    tail.lines.pop_back();
-  }
+  torn_ = split_torn(tail);
   if (options_.chain == Chaining::off || resume_from_lines(tail.lines)) return {};
   return tail.lines.empty() ? resume_from_rotated() : Result<void>{};  // nothing but a fragment
+}
+
+// Takes what follows the last record off the tail.
+std::string Ledger::split_torn(FileTail& tail) {
+  std::string torn = std::move(tail.fragment);
+  while (!tail.lines.empty() && !parse_line(tail.lines.back())) {
+    if (!tail.lines.back().empty()) torn = torn.empty() ? tail.lines.back() : tail.lines.back() + "\n" + torn;
+    tail.lines.pop_back();
+  }
+  return torn;
 }
 
 bool Ledger::resume_from_lines(const std::vector<std::string>& lines) {
@@ -178,29 +237,50 @@ bool Ledger::resume_from_lines(const std::vector<std::string>& lines) {
   return false;
 }
 
+// A rotation tool renames and compresses while this reads. The last record was found when the files are the
+// same afterwards.
 Result<void> Ledger::resume_from_rotated() {
-  const std::vector<Segment> rotated = find_rotated(options_.path);
-  if (rotated.empty() || options_.chain == Chaining::off) return {};
-  const std::string& newest = rotated.back().path;
-  const Fd held(::open(newest.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat info{};
-  if (!held.is_open() || ::fstat(held.get(), &info) != 0) return fail(sink_error(errno, newest));
-  if (info.st_ino == left_) return {};                // the one that we come from
-  RELAY_TRY(const Turn last_turn, lock(held.get()));  // of somebody who began it before the rotation
-  RELAY_TRY(LineFile file, LineFile::open(newest));
+  if (options_.chain == Chaining::off) return {};
+  std::vector<Segment> rotated = find_rotated(options_.path);
+  for (int tries = 0; tries < kListTries; ++tries) {
+    Result<void> resumed = rotated.empty() ? Result<void>{} : resume_from_segment(rotated.back().path);
+    std::vector<Segment> now = find_rotated(options_.path);
+    if (now == rotated) return resumed;
+    rotated = std::move(now);
+  }
+  return fail(unavailable(
+      fmt::format("the files of the audit log {} are renamed faster than they can be read", options_.path)));
+}
+
+Result<void> Ledger::resume_from_segment(const std::string& path) {
+  const Fd held(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!held.is_open()) return fail(sink_error(errno, path));
+  if (left_.is_open() && is_same_file(held.get(), left_.get())) return {};  // its last record is known
+  RELAY_TRY(const Turn last_turn, lock(held.get()));  // of a process that began it before the rotation
   // What follows its last record is a write that was interrupted before the file was rotated.
+  RELAY_TRY(FileTail tail, read_tail(held.get(), kResumeLines, 2 * limits::kAuditLineBytes));
+  if (!tail.fragment.empty() && parse_line(tail.fragment)) tail.lines.push_back(std::move(tail.fragment));
+  std::string after = split_torn(tail);
+  if (!resume_from_lines(tail.lines)) {
+    RELAY_TRY(after, resume_from_scan(path));
+  }
+  if (torn_.empty()) torn_ = std::move(after);
+  return {};
+}
+
+// For compressed files, and for those whose end holds no record. Gives what follows the last record.
+Result<std::string> Ledger::resume_from_scan(const std::string& path) {
+  RELAY_TRY(LineFile file, LineFile::open(path));
   std::string after;
   for (;;) {
     RELAY_TRY(const auto line, file.next());
-    if (!line) break;
+    if (!line) return after;
     if (resume_from_lines({std::string(line->text)})) {
       after.clear();
     } else if (!line->text.empty() && !parse_line(line->text)) {
       after += after.empty() ? std::string(line->text) : "\n" + std::string(line->text);
     }
   }
-  if (torn_.empty()) torn_ = std::move(after);
-  return {};
 }
 
 Result<void> Ledger::self_test() const {
@@ -214,9 +294,9 @@ Result<void> Ledger::self_test() const {
   return {};
 }
 
-Result<void> Ledger::append(std::vector<Record> records) {
+Result<void> Ledger::append(std::vector<Record> records, Wait wait) {
   keep(std::move(records));
-  RELAY_TRY(const Turn turn, take_turn());
+  RELAY_TRY(const Turn turn, take_turn(wait));
   return write_backlog();
 }
 

@@ -7,13 +7,15 @@
 //
 // Processes share a log (a server, and what is run beside it by hand): each write is a turn under the file's
 // lock, and who finds the file longer than it left it reads the last record first. All of them write one
-// chain.
+// chain. A process gets no turn only when the one that has it stopped: as long as others write, it waits.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +23,7 @@
 
 #include "audit/chain.h"
 #include "audit/formats.h"
+#include "audit/segments.h"
 #include "base/clock.h"
 #include "base/fd.h"
 
@@ -28,10 +31,22 @@ namespace relay::audit {
 
 enum class Chaining : std::uint8_t { on, off };
 
+/// How long the turn of another process is waited for.
+enum class Wait : std::uint8_t {
+  brief,     // a moment: the caller is a loop that has other things to do
+  ordinary,  // until the log has not grown for two seconds, so the process that has the turn was stopped
+  last,      // longer: what is not written now is gone with this process
+};
+
+/// Sleeps. Tests put the turns of other processes in its place.
+using Pause = std::function<void(std::chrono::microseconds)>;
+void sleep_for(std::chrono::microseconds time);
+
 struct LedgerOptions {
   std::string path;
   LogFormat format = LogFormat::jsonl;
   Chaining chain = Chaining::on;  // for jsonl only
+  Pause pause = sleep_for;
 };
 
 class Ledger {
@@ -43,7 +58,10 @@ class Ledger {
   Result<void> start();
 
   /// Hands the records to the kernel, after everything in the backlog. On failure they join the backlog.
-  Result<void> append(std::vector<Record> records);
+  Result<void> append(std::vector<Record> records, Wait wait = Wait::ordinary);
+
+  /// The last append failed because another process had the turn, not because the file refused anything.
+  [[nodiscard]] bool got_no_turn() const { return got_no_turn_; }
 
   /// On a file system of this machine: a write ends soon, whatever it says.
   [[nodiscard]] bool is_local() const { return is_local_; }
@@ -65,8 +83,8 @@ class Ledger {
     int file_;
   };
   /// The file is open, the one that the path names, and point_ is where its chain ends.
-  Result<Turn> take_turn();
-  Result<Turn> lock(int file) const;
+  Result<Turn> take_turn(Wait wait);
+  Result<Turn> lock(int file);
   Result<void> open_file();
   [[nodiscard]] bool is_current() const;
   Result<void> catch_up();
@@ -74,6 +92,9 @@ class Ledger {
   Result<void> write_backlog();
   Result<void> resume();
   Result<void> resume_from_rotated();
+  Result<void> resume_from_segment(const std::string& path);
+  Result<std::string> resume_from_scan(const std::string& path);
+  static std::string split_torn(FileTail& tail);
   bool resume_from_lines(const std::vector<std::string>& lines);
   Result<void> self_test() const;
   void keep(std::vector<Record> records);
@@ -97,7 +118,10 @@ class Ledger {
   dev_t device_ = 0;
   bool is_local_ = false;
   std::optional<off_t> size_;  // as this process left it, or last saw it
-  ino_t left_ = 0;             // of the file that was rotated away under us
+  Fd left_;                    // rotated away under us; open, so that no other file gets its inode
+  Wait wait_ = Wait::ordinary;
+  bool got_no_turn_ = false;
+  bool has_given_up_ = false;  // an ordinary wait was in vain; the next ones are brief until one is not
   ChainPoint point_;
   std::string torn_;  // what follows the last record of the log and is not a record: an unfinished write
   bool torn_open_ = false;  // its line has no newline yet

@@ -129,21 +129,137 @@ TEST(Ledger, ManyProcessesWriteOneChainAcrossRotations) {
   EXPECT_EQ(result.records, static_cast<std::uint64_t>(kWriters * (1 + 2 * kRounds)));
 }
 
-TEST(Ledger, AWriterThatStopsInItsTurnIsNotWaitedForAndNothingIsLost) {
-  TempFolder folder;
-  const FakeClock clock;
-  Ledger ledger({folder.log()}, clock);
-  ASSERT_TRUE(ledger.start());
-  {
-    const Fd other(::open(folder.log().c_str(), O_RDWR | O_CLOEXEC));
-    ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
-    EXPECT_FALSE(ledger.append(closings(clock, {"a"})));
-    EXPECT_EQ(ledger.backlog(), 1U);
+// The turn of another process.
+class OtherTurn {
+ public:
+  explicit OtherTurn(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC)) {
+    take();
   }
-  ASSERT_TRUE(ledger.append(closings(clock, {"b"})));
+  void take() { EXPECT_EQ(::flock(file_.get(), LOCK_EX), 0); }
+  void end() { EXPECT_EQ(::flock(file_.get(), LOCK_UN), 0); }
+  void write(const std::string& text) {
+    EXPECT_EQ(::write(file_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  Fd file_;
+};
+
+void expect_whole(const TempFolder& folder, std::uint64_t records) {
   const Verification result = verify_log(folder.log(), Scope::whole);
   EXPECT_TRUE(result.ok) << result.reason;
-  EXPECT_EQ(result.records, 3U);
+  EXPECT_EQ(result.records, records);
+}
+
+// Once, a few looks with growing pauses were all that a writer had. The others had the turn at each of them,
+// and the append failed.
+TEST(Ledger, AWriterThatFindsOthersInTheirTurnAtEveryLookWaitsAsLongAsTheyWrite) {
+  const TempFolder folder;
+  const FakeClock clock;
+  Ledger busy({folder.log()}, clock);
+  ASSERT_TRUE(busy.start());
+  OtherTurn turn(folder.log());
+  std::chrono::microseconds waited{0};
+  std::uint64_t others = 0;
+  const auto others_write = [&](std::chrono::microseconds pause) {
+    turn.end();
+    waited += pause;
+    ASSERT_TRUE(busy.append(closings(clock, {"other"})));
+    ++others;
+    if (waited < std::chrono::seconds(5)) turn.take();  // far beyond the wait for a process that stopped
+  };
+  Ledger ledger({.path = folder.log(), .pause = others_write}, clock);
+  ASSERT_TRUE(ledger.start());
+  EXPECT_GT(others, 1000U);
+  expect_whole(folder, 2 + others);
+}
+
+// A process decided to write to the file before it was rotated, and writes after that.
+TEST(Ledger, ANewFileIsBegunAfterTheLastWriteToTheRotatedOne) {
+  const TempFolder folder;
+  const FakeClock clock;
+  ChainPoint point;
+  {
+    Ledger first({folder.log()}, clock);
+    ASSERT_TRUE(first.start());
+    point = first.point();
+  }
+  OtherTurn turn(folder.log());
+  std::filesystem::rename(folder.log(), folder.file("audit.jsonl.1"));
+  const auto late_write = [&](std::chrono::microseconds) {
+    std::string line;
+    append_chained(line, make_closing(clock, "late"), point);
+    turn.write(line);
+    turn.end();
+  };
+  Ledger ledger({.path = folder.log(), .pause = late_write}, clock);
+  ASSERT_TRUE(ledger.start());
+  expect_whole(folder, 3);
+}
+
+// The rotation tool goes on while the newest of its files is waited for: `.1` becomes `.2`, then `.2.gz`.
+TEST(Ledger, RotatedFilesThatAreRenamedWhileTheyAreReadAreFoundAgain) {
+  const TempFolder folder;
+  const FakeClock clock;
+  {
+    Ledger first({folder.log()}, clock);
+    ASSERT_TRUE(first.start());
+    ASSERT_TRUE(first.append(closings(clock, {"a", "b"})));
+  }
+  OtherTurn turn(folder.log());
+  std::filesystem::rename(folder.log(), folder.file("audit.jsonl.1"));
+  const auto rotate = [&](std::chrono::microseconds) {
+    gzip(folder.file("audit.jsonl.1"), folder.file("audit.jsonl.2.gz"));
+    turn.end();
+  };
+  Ledger ledger({.path = folder.log(), .pause = rotate}, clock);
+  ASSERT_TRUE(ledger.start());
+  EXPECT_EQ(ledger.point().seq, 4U);
+  expect_whole(folder, 4);
+}
+
+TEST(Ledger, AWriterThatStopsInItsTurnIsNotWaitedForAndNothingIsLost) {
+  const TempFolder folder;
+  const FakeClock clock;
+  std::chrono::microseconds waited{0};
+  const auto count = [&](std::chrono::microseconds pause) { waited += pause; };
+  Ledger ledger({.path = folder.log(), .pause = count}, clock);
+  ASSERT_TRUE(ledger.start());
+  EXPECT_EQ(waited.count(), 0);
+  const auto waited_for = [&](const char* id, Wait wait) {
+    waited = {};
+    EXPECT_FALSE(ledger.append(closings(clock, {id}), wait));
+    EXPECT_TRUE(ledger.got_no_turn());
+    return waited;
+  };
+  {
+    const OtherTurn turn(folder.log());
+    EXPECT_LT(waited_for("a", Wait::brief), std::chrono::milliseconds(10));
+    EXPECT_GE(waited_for("b", Wait::ordinary), std::chrono::seconds(2));
+    EXPECT_LT(waited_for("c", Wait::ordinary), std::chrono::milliseconds(10));  // it is known to have stopped
+    EXPECT_GE(waited_for("d", Wait::last), std::chrono::seconds(10));
+    EXPECT_EQ(ledger.backlog(), 4U);
+  }
+  ASSERT_TRUE(ledger.append(closings(clock, {"e"})));
+  EXPECT_FALSE(ledger.got_no_turn());
+  expect_whole(folder, 6);
+  const OtherTurn again(folder.log());
+  EXPECT_GE(waited_for("f", Wait::ordinary), std::chrono::seconds(2));  // and not known any more
+}
+
+// A process that starts beside one that stopped says so in the log as soon as it can.
+TEST(Ledger, AStartThatGetsNoTurnIsWrittenLater) {
+  const TempFolder folder;
+  const FakeClock clock;
+  Ledger first({folder.log()}, clock);
+  ASSERT_TRUE(first.start());
+  Ledger second({.path = folder.log(), .pause = [](std::chrono::microseconds) {}}, clock);
+  {
+    const OtherTurn turn(folder.log());
+    EXPECT_FALSE(second.start());
+  }
+  ASSERT_TRUE(second.append({}));
+  expect_whole(folder, 2);
 }
 
 TEST(Ledger, ResumesAfterARestartAndAcrossRotation) {

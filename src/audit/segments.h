@@ -40,6 +40,8 @@ class LineFile {
 struct Segment {
   std::string path;
   std::uint64_t first_seq = 0;  // of the first chained record
+
+  bool operator==(const Segment&) const = default;
 };
 
 /// Rotated siblings that hold chained records, oldest first; the live file is not among them.
