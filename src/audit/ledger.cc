@@ -59,6 +59,11 @@ bool is_same_file(int one, int other) {
   return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
+// As a verifier puts them together: blank lines between them do not count.
+std::string join_fragments(std::string_view first, std::string_view second) {
+  return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : "\n", second);
+}
+
 std::string tear_args(std::string_view fragment) {
   return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(),
                      sha256_hex(fragment));
@@ -171,7 +176,9 @@ Result<void> Ledger::catch_up() {
   if (size_ == known) return {};
   if (options_.format != LogFormat::jsonl) return {};
   const ChainPoint own = point_;
-  RELAY_CHECK(size_ == 0 ? resume_from_rotated() : resume());
+  const bool is_new = size_ == 0;
+  size_.reset();  // when this fails, the next turn must not take the end of the chain for known
+  RELAY_CHECK(is_new ? resume_from_rotated() : resume());
   if (own.seq > point_.seq) point_ = own;  // nobody went on, or the file was emptied in its place
   return learn_size();                     // a line may have been ended
 }
@@ -212,16 +219,22 @@ Result<void> Ledger::resume() {
     tail.fragment.clear();
   }
   torn_open_ = !tail.fragment.empty();
-  torn_ = split_torn(tail);
-  if (options_.chain == Chaining::off || resume_from_lines(tail.lines)) return {};
-  return tail.lines.empty() ? resume_from_rotated() : Result<void>{};  // nothing but a fragment
+  std::string torn = split_torn(tail);
+  const bool holds_records = !tail.lines.empty();
+  if (options_.chain == Chaining::off || resume_from_lines(tail.lines) || holds_records) {
+    torn_ = std::move(torn);
+    return {};
+  }
+  RELAY_CHECK(resume_from_rotated());
+  torn_ = join_fragments(torn_, torn);
+  return {};
 }
 
 // Takes what follows the last record off the tail.
 std::string Ledger::split_torn(FileTail& tail) {
   std::string torn = std::move(tail.fragment);
   while (!tail.lines.empty() && !parse_line(tail.lines.back())) {
-    if (!tail.lines.back().empty()) torn = torn.empty() ? tail.lines.back() : tail.lines.back() + "\n" + torn;
+    torn = join_fragments(tail.lines.back(), torn);
     tail.lines.pop_back();
   }
   return torn;
@@ -241,13 +254,16 @@ bool Ledger::resume_from_lines(const std::vector<std::string>& lines) {
 // same afterwards.
 Result<void> Ledger::resume_from_rotated() {
   if (options_.chain == Chaining::off) return {};
+  const std::string carried = torn_;  // the end of the file that was left
   std::vector<Segment> rotated = find_rotated(options_.path);
   for (int tries = 0; tries < kListTries; ++tries) {
+    torn_ = carried;
     Result<void> resumed = rotated.empty() ? Result<void>{} : resume_from_segment(rotated.back().path);
     std::vector<Segment> now = find_rotated(options_.path);
     if (now == rotated) return resumed;
     rotated = std::move(now);
   }
+  torn_ = carried;
   return fail(unavailable(
       fmt::format("the files of the audit log {} are renamed faster than they can be read", options_.path)));
 }
@@ -264,7 +280,7 @@ Result<void> Ledger::resume_from_segment(const std::string& path) {
   if (!resume_from_lines(tail.lines)) {
     RELAY_TRY(after, resume_from_scan(path));
   }
-  if (torn_.empty()) torn_ = std::move(after);
+  torn_ = std::move(after);
   return {};
 }
 
@@ -277,8 +293,8 @@ Result<std::string> Ledger::resume_from_scan(const std::string& path) {
     if (!line) return after;
     if (resume_from_lines({std::string(line->text)})) {
       after.clear();
-    } else if (!line->text.empty() && !parse_line(line->text)) {
-      after += after.empty() ? std::string(line->text) : "\n" + std::string(line->text);
+    } else if (!parse_line(line->text)) {
+      after = join_fragments(after, line->text);
     }
   }
 }
