@@ -126,7 +126,7 @@ bool ChainVerifier::feed(std::string_view line) {
 }
 
 bool ChainVerifier::feed_unterminated(std::string_view line) {
-  if (parse_line(line)) return feed(line);
+  if (broken() || parse_line(line)) return feed(line);
   ++line_;
   return start_seq_ ? keep_fragment(line) : true;
 }

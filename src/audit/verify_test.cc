@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "audit/audit_fixture.h"
-#include "audit/canonical.h"
 #include "audit/commands.h"
 #include "audit/ledger.h"
+#include "base/digest.h"
+#include "base/limits.h"
 
 namespace relay::audit {
 namespace {
@@ -83,6 +84,168 @@ TEST(Verify, SaysExactlyWhatHappened) {
   EXPECT_EQ(verify(forged).reason, "line 1: seq 0 does not begin with the genesis value");
 }
 
+std::string recovery(const std::string& fragment) {
+  return fmt::format(R"({{"fragment_bytes":{},"fragment_sha256":"{}"}})", fragment.size(),
+                     sha256_hex(fragment));
+}
+
+// A log of two closings with whatever stands between them; an event about the log joins the chain.
+struct Forger {
+  FakeClock clock;
+  ChainPoint point;
+  std::vector<std::string> lines;
+
+  void add(const Record& record) {
+    std::string line;
+    append_chained(line, record, point);
+    line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  void close(const std::string& id) { add(make_closing(clock, id)); }
+  void recover(const std::string& fragment) {
+    add(make_event(clock.wall(), "recovered", recovery(fragment)));
+  }
+};
+
+// A caller that only looks at what feed() gives must not go on behind the break.
+TEST(Verify, SaysNoFromTheBreakOn) {
+  auto log = make_log(4);
+  log[1].replace(log[1].find("\"tier\":1"), 8, "\"tier\":0");
+  ChainVerifier verifier;
+  EXPECT_TRUE(verifier.feed(log[0]));
+  EXPECT_FALSE(verifier.feed(log[1]));
+  EXPECT_FALSE(verifier.feed(log[2]));
+  EXPECT_FALSE(verifier.feed_unterminated(log[3]));
+  EXPECT_FALSE(verifier.feed_unterminated("{\"torn"));
+  EXPECT_FALSE(verifier.finish());
+  EXPECT_EQ(verifier.broken_at(), 2U);
+  EXPECT_EQ(verifier.records(), 1U);
+}
+
+TEST(Verify, ATornLineMustBeAccountedForExactly) {
+  const std::string torn = "{\"ts\":\"20";
+  const auto with = [&](const std::string& explained) {
+    Forger forger;
+    forger.close("a");
+    forger.lines.push_back(torn);
+    forger.recover(explained);
+    return verify(forger.lines);
+  };
+  EXPECT_TRUE(with(torn).ok) << with(torn).reason;
+  EXPECT_EQ(with(torn).reason,
+            "chain intact: 2 record(s) from seq 0; 1 interrupted write(s), each accounted for");
+  EXPECT_FALSE(with(torn + "2").ok);
+  EXPECT_FALSE(with("{\"ts\":\"21").ok);
+  EXPECT_EQ(with("{\"ts\":\"21").broken_at, 2U);  // where the fragment is, not the record behind it
+
+  Forger silent;
+  silent.close("a");
+  silent.lines.push_back(torn);
+  silent.close("b");
+  EXPECT_EQ(verify(silent.lines).broken_at, 2U);
+
+  Forger two;  // joined by a newline; the line that is told is the first one
+  two.close("a");
+  two.lines.insert(two.lines.end(), {"{\"x", "", "{\"y"});
+  two.recover("{\"x\n{\"y");
+  EXPECT_TRUE(verify(two.lines).ok) << verify(two.lines).reason;
+  two.lines[3] = "{\"z";
+  EXPECT_EQ(verify(two.lines).broken_at, 2U);
+}
+
+// Otherwise somebody could take out a torn line and leave its explanation.
+TEST(Verify, AnExplanationOfNothingIsAllowedOnlyWhereAFileBegins) {
+  Forger forger;
+  forger.close("a");
+  forger.recover("gone");
+  forger.close("b");
+  EXPECT_EQ(verify(forger.lines).reason, "line 2: accounts for a torn line that is not there");
+  const std::vector<std::string> archived(forger.lines.begin() + 1, forger.lines.end());
+  EXPECT_TRUE(verify(archived, Scope::segment).ok) << verify(archived, Scope::segment).reason;
+
+  std::vector<std::string> behind_old_lines = archived;
+  behind_old_lines.insert(behind_old_lines.begin(), R"({"tool":"old"})");
+  EXPECT_TRUE(verify(behind_old_lines, Scope::segment).ok);
+}
+
+TEST(Verify, ALogThatEndsInATornLineIsNotFineYet) {
+  TempFolder folder;
+  const auto log = make_log(2);
+  spill(folder.log(), log[0] + "\n" + log[1].substr(0, 40));
+  const Verification cut = verify_log(folder.log(), Scope::whole);
+  EXPECT_FALSE(cut.ok);
+  EXPECT_EQ(cut.broken_at, 2U);
+  EXPECT_NE(cut.reason.find("line 2: the last line is cut off after 40 bytes"), std::string::npos)
+      << cut.reason;
+  spill(folder.log(), log[0] + "\n" + log[1]);
+  EXPECT_TRUE(verify_log(folder.log(), Scope::whole).ok);  // only the newline is missing
+  spill(folder.log(), "{\"torn");  // before the first record there is nothing to protect
+  EXPECT_EQ(verify_log(folder.log(), Scope::whole).reason, "no chained records");
+}
+
+TEST(Verify, GarbageIsBoundedBecauseItIsKeptInMemory) {
+  auto log = make_log(1);
+  log.insert(log.end(), 3, std::string(limits::kAuditLineBytes / 2, 'x'));
+  EXPECT_EQ(verify(log).reason, "line 4: too much that is not a record");
+}
+
+TEST(Verify, NamesTheFileInWhichTheChainBreaks) {
+  TempFolder folder;
+  auto log = make_log(4);
+  log[1].replace(log[1].find("\"tier\":1"), 8, "\"tier\":0");
+  spill(folder.file("audit.jsonl.1"), log[0] + "\n" + log[1] + "\n");
+  spill(folder.log(), log[2] + "\n" + log[3] + "\n");
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_FALSE(result.ok);
+  EXPECT_EQ(result.path, folder.file("audit.jsonl.1"));
+  EXPECT_EQ(result.broken_at, 2U);
+  EXPECT_EQ(result.records, 1U);
+}
+
+TEST(Verify, CountsLinesFromTheBeginningOfEachFile) {
+  TempFolder folder;
+  auto log = make_log(4);
+  log[3].replace(log[3].find("\"tier\":1"), 8, "\"tier\":0");
+  spill(folder.file("audit.jsonl.1"), log[0] + "\n" + log[1] + "\n");
+  spill(folder.log(), log[2] + "\n" + log[3] + "\n");
+  EXPECT_EQ(verify_log(folder.log(), Scope::whole).broken_at, 2U);
+  EXPECT_EQ(verify_log(folder.log(), Scope::whole).path, folder.log());
+}
+
+// Rotated files without the live one: something removed it, whatever they say.
+TEST(Verify, AMissingLogIsNotFineBecauseItsRotatedFilesAre) {
+  TempFolder folder;
+  spill(folder.file("audit.jsonl.1"), make_log(1)[0] + "\n");
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_FALSE(result.ok);
+  EXPECT_TRUE(result.chain_ok);
+  EXPECT_EQ(result.reason, folder.log() + " is not there");
+  auto broken = make_log(1);
+  broken[0].replace(broken[0].find("\"tier\":1"), 8, "\"tier\":0");
+  spill(folder.file("audit.jsonl.1"), broken[0] + "\n");
+  EXPECT_NE(verify_log(folder.log(), Scope::whole).reason.find("it was changed"), std::string::npos);
+}
+
+TEST(Verify, AFileThatCannotBeReadIsNotFine) {
+  TempFolder folder;
+  std::filesystem::create_directory(folder.log());
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_FALSE(result.ok);
+  EXPECT_FALSE(result.chain_ok);
+  EXPECT_NE(result.reason.find("not a regular file"), std::string::npos) << result.reason;
+}
+
+// The beginning of a log is fine and its end cannot be read: that is not a log that was verified.
+TEST(Verify, ALineThatIsTooLongIsNotTheEndOfTheLog) {
+  TempFolder folder;
+  spill(folder.log(), make_log(1)[0] + "\n" + std::string(3 * limits::kAuditLineBytes, 'x'));
+  const Verification result = verify_log(folder.log(), Scope::whole);
+  EXPECT_FALSE(result.ok);
+  EXPECT_FALSE(result.chain_ok);
+  EXPECT_EQ(result.records, 1U);
+  EXPECT_NE(result.reason.find("is over 1048576 bytes"), std::string::npos) << result.reason;
+}
+
 TEST(Verify, EveryChangedByteIsNoticed) {
   const auto log = make_log(3);
   for (std::size_t i = 0; i < log[1].size(); ++i) {
@@ -122,70 +285,6 @@ TEST(Verify, PrintsTheDocumentedJson) {
   std::ostringstream broken;
   EXPECT_EQ(run_audit_verify({folder.log()}, broken), 2);
   EXPECT_TRUE(broken.str().starts_with("BROKEN  ")) << broken.str();
-}
-
-TEST(Explain, PrintsTheLadderAndTheInnerCalls) {
-  TempFolder folder;
-  FakeClock clock;
-  {
-    Ledger ledger({folder.log()}, clock);
-    ASSERT_TRUE(ledger.start());
-    std::vector<Record> records;
-    records.push_back(make_begin(clock.wall(), make_grant("req_run", authority::Tier::stateful)));
-    records.push_back(make_closing(clock, "req_run"));
-    authority::Call inner = make_call("req_inner");
-    inner.parent = "req_run";
-    const authority::Grant grant = make_grant("x");
-    records.push_back(make_end(clock.wall(), inner, grant.decision(),
-                               authority::make_outcome(authority::Ending::timeout, "")));
-    ASSERT_TRUE(ledger.append(std::move(records)));
-  }
-  std::ostringstream out;
-  EXPECT_EQ(run_explain(folder.log(), "req_run", out), 0);
-  EXPECT_EQ(out.str(),
-            "2023-11-14T22:13:20.000000+00:00  req_run  run_js\nclient   alice\nargs     "
-            "{\"b\":2,\"code\":\"1+1\"}\n"
-            "outcome  ok, 1 bytes of output\n\nallow at tier 1 (REVERSIBLE)\n   1. deny list     no match\n  "
-            " 2. rules         no match\n"
-            "-> 3. mode          matched  open\n   4. confirmation  no match\n\ncalls it made\n  req_inner  "
-            "run_js  timeout\n");
-  std::ostringstream short_id;
-  EXPECT_EQ(run_explain(folder.log(), "req_ru", short_id), 0);
-  EXPECT_EQ(short_id.str(), out.str());
-  std::ostringstream several;
-  EXPECT_EQ(run_explain(folder.log(), "req_", several), 1);
-  EXPECT_NE(several.str().find("2 calls in"), std::string::npos) << several.str();
-  std::ostringstream none;
-  EXPECT_EQ(run_explain(folder.log(), "req_none", none), 1);
-}
-
-TEST(Tail, FiltersInsideTheWindowAndFollowsRotation) {
-  TempFolder folder;
-  std::string text;
-  for (int i = 0; i < 100; ++i)
-    text += fmt::format("{{\"tool\":\"t{}\",\"tier\":{},\"denied\":{}}}\n", i % 2, i % 4, i % 5 == 0);
-  spill(folder.log(), text);
-  EXPECT_EQ(last_lines(folder.log(), {.lines = 10})->size(), 10U);
-  EXPECT_EQ(last_lines(folder.log(), {.lines = 10, .tool = "t1"})->size(), 5U);
-  EXPECT_EQ(last_lines(folder.log(), {.lines = 20, .tier = 3, .denied = true})->size(), 1U);
-  EXPECT_EQ(last_lines(folder.log(), {.lines = 1000})->size(), 100U);
-  EXPECT_EQ(last_lines(folder.file("none"), {})->size(), 0U);
-  const auto matches = last_matches(folder.log(), {.lines = 10, .tool = "t1"});
-  ASSERT_EQ(matches->size(), 10U);
-  EXPECT_EQ(matches->back(), R"({"tool":"t1","tier":3,"denied":false})");
-  EXPECT_FALSE(last_matches(folder.file("none"), {}));
-
-  std::vector<std::string> seen;
-  int round = 0;
-  const auto more = [&] {
-    if (round == 1) spill(folder.log(), "{\"n\":1}\n{\"n\":", std::ios::app);
-    if (round == 2) spill(folder.log(), "2}\n", std::ios::app);
-    if (round == 3) std::filesystem::rename(folder.log(), folder.file("audit.jsonl.1"));
-    if (round == 3) spill(folder.log(), "{\"n\":3}\n");
-    return ++round < 6;
-  };
-  ASSERT_TRUE(follow(folder.log(), {}, [&](std::string_view line) { seen.emplace_back(line); }, more));
-  EXPECT_EQ(seen, (std::vector<std::string>{"{\"n\":1}", "{\"n\":2}", "{\"n\":3}"}));
 }
 
 }  // namespace
