@@ -1,5 +1,7 @@
 #include "audit/commands.h"
 
+#include <algorithm>
+#include <array>
 #include <ostream>
 #include <set>
 #include <vector>
@@ -8,7 +10,9 @@
 
 #include "audit/line_text.h"
 #include "audit/segments.h"
+#include "audit/since.h"
 #include "authority/decision.h"
+#include "authority/outcome.h"
 #include "base/json.h"
 
 namespace relay::audit {
@@ -17,6 +21,11 @@ namespace {
 constexpr int kFine = 0;
 constexpr int kNothing = 1;
 constexpr int kBroken = 2;
+
+using authority::Ending;
+constexpr auto kEndings =
+    std::array{Ending::ok,      Ending::error,     Ending::denied, Ending::confirm_required, Ending::invalid,
+               Ending::timeout, Ending::too_large, Ending::busy,   Ending::cancelled};
 
 std::string text_of(const json::object& record, std::string_view key) {
   return std::string(json::find_string(record, key).value_or(""));
@@ -50,6 +59,32 @@ void print_call(const json::object& record, std::ostream& out) {
   out << fmt::format("outcome  {}, {} bytes of output\n\n", text_of(record, "outcome"),
                      json::find_int(record, "output_len").value_or(0));
   out << authority::describe(decision_of(record));
+}
+
+Result<void> check_outcome(const std::string& wanted) {
+  std::vector<std::string_view> names;
+  for (const Ending ending : kEndings) names.push_back(authority::name(ending));
+  if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) return {};
+  return fail(invalid(
+      fmt::format("there is no outcome \"{}\"; the outcomes are {}", wanted, fmt::join(names, ", "))));
+}
+
+Result<TailFilter> make_filter(const TailOptions& options, WallTime now) {
+  TailFilter filter{.lines = options.lines,
+                    .tool = options.tool,
+                    .client = options.client,
+                    .outcome = options.outcome,
+                    .tier = {},
+                    .denied = {},
+                    .since = {}};
+  RELAY_CHECK(check_outcome(options.outcome));
+  if (!options.since.empty()) {
+    RELAY_TRY(filter.since, parse_since(options.since, now));
+  }
+  // A question about the log itself asks for them.
+  const bool hide = options.columns > 0 && options.tool != "audit";
+  filter.starts = hide ? options.starts : Starts::shown;
+  return filter;
 }
 
 struct Findings {
@@ -90,18 +125,27 @@ int run_audit_verify(const VerifyOptions& options, std::ostream& out) {
   return result.ok ? kFine : kBroken;
 }
 
-int run_audit_tail(const TailOptions& options, std::ostream& out, const std::function<bool()>& more) {
-  const auto lines = last_matches(options.path, options.filter);
-  if (!lines) {
-    out << lines.error().message << '\n';
-    return lines.error().kind == ErrorKind::not_found ? kNothing : kBroken;
+int run_audit_tail(const TailOptions& options, WallTime now, std::ostream& out, std::ostream& notes,
+                   const std::function<bool()>& more) {
+  const auto filter = make_filter(options, now);
+  if (!filter) {
+    notes << filter.error().message << '\n';
+    return kBroken;
   }
   const auto print = [&](std::string_view line) {
     (options.columns > 0 ? out << to_readable(line, options.columns) : out << line) << '\n' << std::flush;
   };
-  for (const std::string& line : *lines) print(line);
+  const auto lines = last_matches(options.path, *filter);
+  if (lines) {
+    for (const std::string& line : *lines) print(line);
+  } else if (lines.error().kind == ErrorKind::not_found) {
+    notes << fmt::format("no log yet: {} is made when relay first serves or runs something\n", options.path);
+  } else {
+    notes << lines.error().message << '\n';
+    return kBroken;
+  }
   if (!options.follow) return kFine;
-  return follow(options.path, options.filter, print, more) ? kFine : kBroken;
+  return follow(options.path, *filter, print, more) ? kFine : kBroken;
 }
 
 int run_explain(const std::string& log_path, const std::string& request_id, std::ostream& out) {

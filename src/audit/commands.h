@@ -18,14 +18,22 @@ struct VerifyOptions {
 };
 int run_audit_verify(const VerifyOptions& options, std::ostream& out);
 
+/// As it was typed: an empty text asks for nothing.
 struct TailOptions {
   std::string path;
-  TailFilter filter;
+  std::size_t lines = 20;
+  std::string tool;
+  std::string client;
+  std::string outcome;
+  std::string since;  // audit/since.h
+  Starts starts = Starts::hidden;
   bool follow = false;
-  std::size_t columns = 0;  // of the terminal that people read it on; 0: the lines as they are
+  std::size_t columns = 0;  // of the terminal that people read it on; 0: the lines as they are, starts too
 };
-/// `more` is asked between reads while following: it waits a little and says whether to go on.
-int run_audit_tail(const TailOptions& options, std::ostream& out, const std::function<bool()>& more);
+/// Lines go to `out`, what there is to say about them to `notes`. A log that is not there yet is fine. `more`
+/// is asked between reads while following: it waits a little and says whether to go on.
+int run_audit_tail(const TailOptions& options, WallTime now, std::ostream& out, std::ostream& notes,
+                   const std::function<bool()>& more);
 
 /// Prints what the log knows of a call: who, what, how it ended, the ladder with the rung that decided, the
 /// calls it made.

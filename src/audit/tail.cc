@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <limits>
 
 #include "audit/segments.h"
@@ -15,6 +16,8 @@ namespace relay::audit {
 namespace {
 
 constexpr std::size_t kWindowBytes = 64 * limits::kMiB;
+constexpr std::size_t kFirstWindowBytes = 1 * limits::kMiB;  // enough for most questions
+constexpr std::size_t kWindowGrowth = 8;
 
 /// The open end of a log that may be rotated under it.
 class Follower {
@@ -65,7 +68,38 @@ class Follower {
 };
 
 bool takes_all(const TailFilter& filter) {
-  return filter.tool.empty() && !filter.tier && !filter.denied;
+  return filter.tool.empty() && filter.client.empty() && filter.outcome.empty() && !filter.tier &&
+         !filter.denied && !filter.since && filter.starts == Starts::shown;
+}
+
+bool has_text(const json::object& record, std::string_view key, const std::string& wanted) {
+  return wanted.empty() || json::find_string(record, key) == wanted;
+}
+
+bool is_of_client(const json::object& record, const std::string& wanted) {
+  if (has_text(record, "client_id", wanted)) return true;
+  const std::string_view id = json::find_string(record, "client_id").value_or("");
+  return id.starts_with("local/") && id.substr(6) == wanted;
+}
+
+// Times in the log are UTC with six digits, so their order is that of their bytes.
+bool is_since(const json::object& record, WallTime since) {
+  return json::find_string(record, "ts").value_or("") >= std::string_view(format_iso8601(since));
+}
+
+bool is_start(const json::object& record) {
+  return json::find_string(record, "tool") == "audit" && json::find_string(record, "action") == "start";
+}
+
+Result<std::vector<std::string>> matches_in(const std::string& path, const TailFilter& filter,
+                                            std::size_t bytes) {
+  const bool all = takes_all(filter);
+  RELAY_TRY(FileTail tail,
+            read_tail(path, all ? filter.lines : std::numeric_limits<std::size_t>::max(), bytes));
+  std::erase_if(tail.lines, [&](const std::string& line) { return !passes(filter, line); });
+  if (tail.lines.size() > filter.lines)
+    tail.lines.erase(tail.lines.begin(), tail.lines.end() - static_cast<std::ptrdiff_t>(filter.lines));
+  return std::move(tail.lines);
 }
 
 }  // namespace
@@ -74,9 +108,12 @@ bool passes(const TailFilter& filter, std::string_view line) {
   if (takes_all(filter)) return true;
   const auto record = json::parse_object(line);
   if (!record) return false;
-  if (!filter.tool.empty() && json::find_string(*record, "tool") != filter.tool) return false;
+  if (!has_text(*record, "tool", filter.tool) || !has_text(*record, "outcome", filter.outcome)) return false;
+  if (!is_of_client(*record, filter.client)) return false;
   if (filter.tier && json::find_int(*record, "tier") != *filter.tier) return false;
-  return !filter.denied || json::find_bool(*record, "denied") == *filter.denied;
+  if (filter.denied && json::find_bool(*record, "denied") != *filter.denied) return false;
+  if (filter.since && !is_since(*record, *filter.since)) return false;
+  return filter.starts == Starts::shown || !is_start(*record);
 }
 
 Result<std::vector<std::string>> last_lines(const std::string& path, const TailFilter& filter) {
@@ -87,12 +124,12 @@ Result<std::vector<std::string>> last_lines(const std::string& path, const TailF
 
 Result<std::vector<std::string>> last_matches(const std::string& path, const TailFilter& filter) {
   if (::access(path.c_str(), F_OK) != 0) return fail(not_found("there is no audit log " + path));
-  TailFilter all = filter;
-  if (!takes_all(filter)) all.lines = std::numeric_limits<std::size_t>::max();
-  RELAY_TRY(std::vector<std::string> lines, last_lines(path, all));
-  if (lines.size() > filter.lines)
-    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(filter.lines));
-  return lines;
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  for (std::size_t bytes = kFirstWindowBytes;; bytes *= kWindowGrowth) {
+    RELAY_TRY(std::vector<std::string> lines, matches_in(path, filter, bytes));
+    if (lines.size() == filter.lines || bytes >= kWindowBytes || bytes >= size) return lines;
+  }
 }
 
 Result<void> follow(const std::string& path, const TailFilter& filter,

@@ -7,21 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace relay::audit {
 
-/// Filters apply inside the window of the last `lines` lines, they do not widen it.
+enum class Starts : std::uint8_t { shown, hidden };
+
+/// What is empty or missing takes every line.
 struct TailFilter {
   std::size_t lines = 50;
-  std::string tool;  // empty: every tool
+  std::string tool;
+  std::string client;   // the client_id, or what follows `local/` in it
+  std::string outcome;  // lines without an outcome do not pass
   std::optional<int> tier;
   std::optional<bool> denied;
+  std::optional<WallTime> since;
+  Starts starts = Starts::shown;  // the lines that say that a process began to write
 };
 
 bool passes(const TailFilter& filter, std::string_view line);
 
-/// Oldest first, without newlines. A missing log has no lines.
+/// Those of the last `lines` lines that pass, oldest first, without newlines. A missing log has no lines.
 Result<std::vector<std::string>> last_lines(const std::string& path, const TailFilter& filter);
 
 /// The last `lines` lines that pass, as far back as the live file and a bounded window reach. A missing log

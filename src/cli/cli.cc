@@ -195,12 +195,15 @@ int take_script_args(const CLI::App& root, int argc, char** argv, CommandOptions
   return argc;
 }
 
+constexpr std::size_t kTailLinesMax = 100'000;
+
 void add_audit(CLI::App& root, CommandOptions& options) {
   CLI::App& audit = *root.add_subcommand("audit", "Look at the audit log");
   audit.require_subcommand(1);
   CLI::App& verify = *audit.add_subcommand("verify", "Check the hash chain; exit 2 when it is broken");
   add_config(verify, options);
-  verify.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
+  verify.add_option("file,--path", options.audit_path, "The log (default: the configured one)")
+      ->type_name("FILE");
   verify.add_flag("--segment", options.segment,
                   "The file is a piece of a longer log: do not ask for its beginning");
   verify.add_flag("--json", options.json, "As JSON");
@@ -208,11 +211,20 @@ void add_audit(CLI::App& root, CommandOptions& options) {
   CLI::App& tail = *audit.add_subcommand("tail", "Show the last calls");
   add_config(tail, options);
   tail.add_option("--path", options.audit_path, "The log (default: the configured one)")->type_name("FILE");
-  tail.add_option("-n,--lines", options.lines, "How many")->check(CLI::Range(1, 100000));
+  const CLI::Option* lines =
+      tail.add_option("-n,--lines", options.lines, "How many (default: 20; all with --since)")
+          ->check(CLI::Range(std::size_t{1}, kTailLinesMax));
   tail.add_option("--tool", options.tool_filter, "Only calls of this tool");
+  tail.add_option("--client", options.client_filter, "Only calls of this client");
+  tail.add_option("--outcome", options.outcome_filter, "Only calls that ended so: ok, error, denied, ...");
+  tail.add_option("--since", options.since, "Only from then on: 10m, 1h30m, 2d, or 2026-11-15T20:04Z");
+  tail.add_flag("--all", options.all_lines, "Start lines too, on a terminal");
   tail.add_flag("-f,--follow", options.follow, "Go on as lines are written");
   tail.add_flag("--json", options.json, "The records themselves, on a terminal too");
-  tail.callback([&options] { options.command = Command::audit_tail; });
+  tail.callback([&options, lines] {
+    options.command = Command::audit_tail;
+    if (!options.since.empty() && lines->count() == 0) options.lines = kTailLinesMax;
+  });
   CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
   add_config(explain, options);
   explain

@@ -126,10 +126,15 @@ int dispatch(const CommandOptions& options) {
     case Command::audit_tail:
       return audit::run_audit_tail(
           {.path = path,
-           .filter = {.lines = options.lines, .tool = options.tool_filter, .tier = {}, .denied = {}},
+           .lines = options.lines,
+           .tool = options.tool_filter,
+           .client = options.client_filter,
+           .outcome = options.outcome_filter,
+           .since = options.since,
+           .starts = options.all_lines ? audit::Starts::shown : audit::Starts::hidden,
            .follow = options.follow,
            .columns = options.json ? 0 : terminal_columns()},
-          std::cout, wait_a_little);
+          SystemClock().wall(), std::cout, std::cerr, wait_a_little);
     case Command::explain: return audit::run_explain(path, options.request_id, std::cout);
     case Command::keys_show:
     case Command::keys_rotate: return run_keys(options, loaded.config);

@@ -43,6 +43,10 @@ struct CommandOptions {
   std::size_t lines = 20;                 // audit tail
   bool follow = false;                    // audit tail
   std::string tool_filter;                // audit tail
+  std::string client_filter;              // audit tail
+  std::string outcome_filter;             // audit tail
+  std::string since;                      // audit tail
+  bool all_lines = false;                 // audit tail: start lines too
   std::string request_id;                 // explain
 
   McpOptions mcp;  // mcp ...

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callTool, request } from '../mcp.mjs';
+import { callTool, modernRequest, request } from '../mcp.mjs';
 import { atEnd, configured, program, run, serve, start, temporaryDirectory } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
@@ -144,12 +144,75 @@ test('audit tail is for people on a terminal, and records for programs', async (
   const server = await serve(t, { config });
   await attempt(server, '/tmp/for-people');
   const onTerminal = (...args) => {
-    const line = [program('relay'), 'audit', 'tail', '-c', server.file, '-n', '1', ...args];
+    const lines = args.includes('-n') ? [] : ['-n', '1'];
+    const line = [program('relay'), 'audit', 'tail', '-c', server.file, ...lines, ...args];
     return execFileSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...line], { cwd: server.cwd, encoding: 'utf8', input: '' });
   };
-  assert.match(onTerminal(), /^\d\d-\d\d \d\d:\d\d:\d\d  \w+ +read +\S.* req_[0-9a-f]{8}  \{"path/);
+  assert.match(onTerminal(), /^\d\d-\d\d \d\d:\d\d:\d\d  \w+ +[\d.]+ (us|ms|s)  read +\S.* req_[0-9a-f]{8}  \{"path/);
+  assert.doesNotMatch(onTerminal('-n', '50'), /start/, 'start lines are for those who ask');
+  assert.match(onTerminal('-n', '50', '--all'), /start/);
   assert.match(onTerminal('--json'), /^\{"ts":/);
   assert.match((await run('relay', ['audit', 'tail', '-c', server.file, '-n', '1'], { cwd: server.cwd })).stdout, /^\{"ts":/);
+});
+
+test('audit tail takes calls of a client, an outcome and a time', async (t) => {
+  const server = await serve(t, { config: { ...config, policy: { deny: ['^read .*secret'] } } });
+  await attempt(server, '/tmp/open');
+  await attempt(server, '/tmp/secret');
+  const tail = async (...args) => {
+    const { code, stdout, stderr } = await run('relay', ['audit', 'tail', '-c', server.file, ...args], { cwd: server.cwd });
+    assert.equal(code, 0, stderr);
+    return stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  };
+  const all = await tail();
+  const { client_id: client } = all.find(({ tool }) => tool === 'read');
+  assert.deepEqual((await tail('--outcome', 'denied')).map(({ args }) => args.path), ['/tmp/secret']);
+  assert.equal((await tail('--client', client)).length, all.filter((line) => line.client_id === client).length);
+  assert.deepEqual(await tail('--client', 'nobody'), []);
+  assert.deepEqual(await tail('--since', '10m'), all);
+  assert.deepEqual(await tail('--since', '2100-01-01'), []);
+  for (const line of all.filter(({ outcome }) => outcome)) assert.ok(Number.isInteger(line.duration_us) && line.duration_us >= 0);
+  for (const wrong of [['--since', 'soon'], ['--outcome', 'fine']]) {
+    const { code, stdout, stderr } = await run('relay', ['audit', 'tail', '-c', server.file, ...wrong], { cwd: server.cwd });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, new RegExp(wrong[1]));
+  }
+});
+
+test('audit tail says that there is no log yet, and that this is fine', async (t) => {
+  const { cwd, file } = configured(t, config);
+  const { code, stdout, stderr } = await run('relay', ['audit', 'tail', '-c', file], { cwd });
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.match(stderr, /no log yet/);
+});
+
+test('audit verify takes the file to verify', async (t) => {
+  const server = await serve(t, { config });
+  await server.stop();
+  const copy = join(server.cwd, 'copy.jsonl');
+  const check = () => run('relay', ['audit', 'verify', copy, '-c', server.file], { cwd: server.cwd });
+  writeFileSync(copy, readFileSync(logOf(server)));
+  assert.equal((await check()).code, 0);
+  writeFileSync(copy, readFileSync(logOf(server), 'utf8').replace('"start"', '"stopp"'));
+  const { code, stdout } = await check();
+  assert.equal(code, 2);
+  assert.match(stdout, /copy\.jsonl/);
+});
+
+test('numbers in arguments are spelled so that Python verifies them', async (t) => {
+  const server = await serve(t, { config });
+  const call = modernRequest('tools/call', { name: 'server_info', arguments: { numbers: 'NUMBERS' } });
+  await request(server.endpoint, { ...call, body: call.body.replace('"NUMBERS"', '[-0.0, 1.0, 1E16, 1e-7, -0, 12345678901234567890]') });
+  assert.match(readFileSync(logOf(server), 'utf8'), /\{"numbers":\[-0\.0,1\.0,1e\+16,1e-07,0,12345678901234567890\]\}/);
+  const script = `import hashlib, json, sys
+prev = "0" * 64
+for line in open(sys.argv[1], encoding="utf-8"):
+    record = json.loads(line)
+    chain = record.pop("chain")
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert record["prev"] == prev and hashlib.sha256((prev + text).encode()).hexdigest() == chain, line
+    prev = chain`;
+  execFileSync('python3', ['-c', script, logOf(server)]);
 });
 
 test('explain prints how a call was decided, and says when there is no such call', async (t) => {
