@@ -73,7 +73,7 @@ inline authority::Grant make_grant(std::string id, authority::Tier tier = author
 inline Record make_closing(const Clock& clock, std::string id) {
   const authority::Grant grant = make_grant(std::move(id));
   return make_end(clock.wall(), grant.call(), grant.decision(),
-                  authority::make_outcome(authority::Ending::ok, "2", 0));
+                  authority::make_outcome(authority::Ending::ok, "2", 0), std::chrono::microseconds(1500));
 }
 
 }  // namespace relay::audit

@@ -284,7 +284,7 @@ TEST(Chain, OfAnyArgumentsIsVerifiedByPythonAndByUs) {
   for (int i = 0; i < 1500; ++i) {
     authority::Call call = make_call(fmt::format("req_{}", i));
     call.args = json::parse(random.value(4)).value();
-    append_chained(log, make_end(clock.wall(), call, make_grant("x").decision(), {}), point);
+    append_chained(log, make_end(clock.wall(), call, make_grant("x").decision(), {}, {}), point);
   }
   EXPECT_EQ(python(kVerify, log), "1500\n");
   const TempFolder folder;
@@ -297,7 +297,7 @@ TEST(Chain, OfAnyArgumentsIsVerifiedByPythonAndByUs) {
 TEST(Chain, NegativeZeroInAnArgumentKeepsItsSignAndItsFraction) {
   authority::Call call = make_call("req_1");
   call.args = json::object{{"a", -0.0}, {"b", 1.0}, {"c", 1e16}, {"d", 1e-7}, {"e", -5}};
-  const Record record = make_end(FakeClock().wall(), call, make_grant("x").decision(), {});
+  const Record record = make_end(FakeClock().wall(), call, make_grant("x").decision(), {}, {});
   EXPECT_THAT(record.text(), testing::HasSubstr(R"("args":{"a":-0.0,"b":1.0,"c":1e+16,"d":1e-07,"e":-5})"));
 }
 

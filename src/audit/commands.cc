@@ -56,7 +56,9 @@ void print_call(const json::object& record, std::ostream& out) {
     out << "began; no closing line yet\n";
     return;
   }
-  out << fmt::format("outcome  {}, {} bytes of output\n\n", text_of(record, "outcome"),
+  const auto took = json::find_int(record, "duration_us");
+  out << fmt::format("outcome  {}{}, {} bytes of output\n\n", text_of(record, "outcome"),
+                     took ? " after " + format_took(std::chrono::microseconds(*took)) : "",
                      json::find_int(record, "output_len").value_or(0));
   out << authority::describe(decision_of(record));
 }

@@ -33,7 +33,7 @@ TEST(Explain, PrintsTheLadderAndTheInnerCalls) {
   EXPECT_EQ(out.str(),
             "2023-11-14T22:13:20.000000+00:00  req_run  run_js\nclient   alice\nargs     "
             "{\"b\":2,\"code\":\"1+1\"}\n"
-            "outcome  ok, 1 bytes of output\n\nallow at tier 1 (REVERSIBLE)\n   1. deny list    "
+            "outcome  ok after 1.5 ms, 1 bytes of output\n\nallow at tier 1 (REVERSIBLE)\n   1. deny list    "
             " no match\n  "
             " 2. rules         no match\n"
             "-> 3. mode          matched  open\n   4. confirmation  no match\n\ncalls it made\n  req_inner  "

@@ -70,6 +70,8 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   Ledger ledger;
   std::thread thread;
 
+  [[nodiscard]] Record make_closing(const authority::Call& call, const authority::Decision& decision,
+                                    const authority::Outcome& outcome) const;
   std::shared_ptr<Batch> submit(Record record);
   void schedule();
   void write_next();
@@ -79,6 +81,14 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   void finish(const Written& written);
   void run();
 };
+
+// What is refused at once, without having been a call (a request of a guest), took no time.
+Record Journal::Core::make_closing(const authority::Call& call, const authority::Decision& decision,
+                                   const authority::Outcome& outcome) const {
+  const auto took = call.began ? clock.mono() - *call.began : MonoTime::duration{};
+  return make_end(clock.wall(), call, decision, outcome,
+                  std::chrono::duration_cast<std::chrono::microseconds>(took));
+}
 
 // The first line of a turn is written at once if that is cheap: nobody waits for company that may not come.
 // Whatever else is ready on the loop shares the next write.
@@ -222,7 +232,7 @@ io::Task<Recorded> Journal::open(Grant grant) {
   recorded.settle();
   authority::Outcome not_run;
   not_run.ending = authority::Ending::error;
-  submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), not_run));
+  submit(core_->make_closing(recorded.call(), recorded.decision(), not_run));
   co_return fail(
       unavailable("nothing was run, because the audit log cannot be written: " + begun.error().message));
 }
@@ -231,7 +241,7 @@ io::Task<void> Journal::close(Recorded recorded, authority::Outcome outcome) {
   recorded.settle();
   const bool must = must_be_recorded(recorded.call());
   const Result<void> ended =
-      co_await written(submit(make_end(core_->clock.wall(), recorded.call(), recorded.decision(), outcome)));
+      co_await written(submit(core_->make_closing(recorded.call(), recorded.decision(), outcome)));
   if (!ended && must)
     co_return fail(
         unavailable("the call ran, but the audit log cannot be written: " + ended.error().message));
@@ -241,7 +251,7 @@ io::Task<void> Journal::close(Recorded recorded, authority::Outcome outcome) {
 io::Task<void> Journal::refuse(const authority::Call& call, const authority::Decision& decision,
                                authority::Outcome outcome) {
   const bool must = must_be_recorded(call);
-  const Result<void> ended = co_await written(submit(make_end(core_->clock.wall(), call, decision, outcome)));
+  const Result<void> ended = co_await written(submit(core_->make_closing(call, decision, outcome)));
   if (!ended && must) co_return ended;
   co_return Result<void>{};
 }
@@ -253,7 +263,7 @@ io::Task<void> Journal::note(Record record) {
 void Journal::abandon(const Grant& grant) noexcept {
   authority::Outcome cancelled;
   cancelled.ending = authority::Ending::cancelled;
-  submit(make_end(core_->clock.wall(), grant.call(), grant.decision(), cancelled));
+  submit(core_->make_closing(grant.call(), grant.decision(), cancelled));
 }
 
 }  // namespace relay::audit

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <optional>
 #include <random>
 #include <thread>
@@ -114,6 +115,109 @@ TEST(Journal, TheLoopLeavesALongerWaitForAnotherProcessToTheThread) {
   EXPECT_EQ(world.journal->stats().backlog, 0U);
   EXPECT_EQ(world.journal->stats().prompt, 0U);
   EXPECT_FALSE(world.journal->stats().degraded);
+}
+
+TEST(Journal, ClosingLinesSayHowLongTheCallTook) {
+  const TempFolder folder;
+  FakeClock clock;
+  boost::asio::io_context loop;
+  auto journal = Journal::start(loop.get_executor(), {.ledger = {folder.log()}}, clock);
+  ASSERT_TRUE(journal);
+  const auto timed = [&](const std::string& id) {
+    authority::Call call = make_call(id);
+    call.began = clock.mono();
+    return call;
+  };
+  const auto grant = [](authority::Call call) {
+    std::vector<policy::Problem> problems;
+    return std::get<authority::Grant>(policy::Engine::make({}, "policy", problems).admit(std::move(call)));
+  };
+  auto body = [&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded closed, co_await (*journal)->open(grant(timed("req_closed"))));
+    clock.advance(std::chrono::microseconds(1234));
+    RELAY_CO_CHECK(co_await (*journal)->close(std::move(closed), authority::make_outcome(Ending::ok, "")));
+    const authority::Call refused = timed("req_refused");
+    clock.advance(std::chrono::microseconds(50));
+    authority::Outcome denied = authority::make_outcome(Ending::denied, "");
+    RELAY_CO_CHECK(co_await (*journal)->refuse(refused, {}, denied));
+    authority::Outcome at_once = authority::make_outcome(Ending::denied, "");
+    RELAY_CO_CHECK(co_await (*journal)->refuse(make_call("req_at_once"), {}, at_once));
+    RELAY_CO_TRY(authority::Recorded dropped, co_await (*journal)->open(grant(timed("req_dropped"))));
+    clock.advance(std::chrono::seconds(3));
+    co_return Result<void>{};
+  };
+  io::spawn(loop.get_executor(), body(), "test");
+  loop.run();
+  journal->reset();
+  std::map<std::string, std::int64_t, std::less<>> took;
+  for (const std::string& line : lines_of(folder.log())) {
+    const auto record = json::parse_object(line).value();
+    if (const auto us = json::find_int(record, "duration_us"))
+      took.emplace(*json::find_string(record, "request_id"), *us);
+  }
+  const std::map<std::string, std::int64_t, std::less<>> expected{
+      {"req_closed", 1234}, {"req_refused", 50}, {"req_at_once", 0}, {"req_dropped", 3'000'000}};
+  EXPECT_EQ(took, expected);
+}
+
+TEST(Journal, StartsDegradedOrNotAtAllWhereNothingCanBeWritten) {
+  const SystemClock clock;
+  boost::asio::io_context loop;
+  const auto start = [&](OnFailure on_failure) {
+    return Journal::start(loop.get_executor(),
+                          {.ledger = {"/proc/relay/audit.jsonl"}, .on_failure = on_failure}, clock);
+  };
+  EXPECT_FALSE(start(OnFailure::refuse));
+  const auto degraded = start(OnFailure::degrade);
+  ASSERT_TRUE(degraded);
+  const JournalStats stats = (*degraded)->stats();
+  EXPECT_TRUE(stats.degraded);
+  EXPECT_NE(stats.reason, "");
+  EXPECT_EQ(stats.records, 0U);
+  EXPECT_EQ(stats.backlog, 1U);  // that it started
+}
+
+TEST(Journal, RefusalsAreRefusedAnswersOnlyWhereCallsMustBeRecorded) {
+  for (const OnFailure on_failure : {OnFailure::refuse, OnFailure::degrade}) {
+    World world(on_failure);
+    std::filesystem::rename(world.folder.log(), world.folder.file("audit.jsonl.1"));
+    std::filesystem::create_directory(world.folder.log());
+    world.run([&]() -> io::Task<void> {
+      const auto told = [&](std::string toolset) -> io::Task<void> {
+        const authority::Call call = make_call("req_1", Tier::reversible, std::move(toolset));
+        authority::Outcome denied = authority::make_outcome(Ending::denied, "");
+        co_return co_await world.journal->refuse(call, {}, denied);
+      };
+      const Result<void> code = co_await told("code");
+      EXPECT_EQ(code.has_value(), on_failure == OnFailure::degrade);
+      const Result<void> shell = co_await told("shell");
+      EXPECT_FALSE(shell);
+      const Result<void> note = co_await world.journal->note(make_event({}, "note", "{}"));
+      EXPECT_FALSE(note);
+      co_return Result<void>{};
+    });
+    EXPECT_EQ(world.journal->stats().backlog, 3U);
+    EXPECT_EQ(world.journal->stats().records, 1U);
+    EXPECT_NE(world.journal->stats().reason, "");
+    std::filesystem::remove(world.folder.log());
+    world.run(
+        [&]() -> io::Task<void> { co_return co_await world.journal->note(make_event({}, "note", "{}")); });
+    EXPECT_EQ(world.journal->stats().records, 5U);
+    EXPECT_EQ(world.journal->stats().backlog, 0U);
+    EXPECT_EQ(world.journal->stats().reason, "");
+  }
+}
+
+TEST(Journal, WhatIsQueuedWhenItEndsIsWritten) {
+  World world;
+  auto note = [](Journal& sink) -> io::Task<void> {
+    co_return co_await sink.note(make_event({}, "queued", "{}"));
+  };
+  for (int i = 0; i < 3; ++i) io::spawn(world.loop.get_executor(), note(*world.journal), "note");
+  for (int i = 0; i < 3; ++i) world.loop.poll_one();
+  EXPECT_GT(world.journal->stats().queued, 0U);
+  world.journal.reset();
+  EXPECT_EQ(world.count("\"queued\""), 3U);
 }
 
 TEST(Journal, TierTwoIsOnRecordBeforeItRuns) {

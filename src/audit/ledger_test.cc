@@ -42,7 +42,7 @@ TEST(Record, HasTheDocumentedBytes) {
       make_closing(clock, "req_1").text(),
       R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":1,"denied":false,"args":{"b":2,"code":"1+1"},)"
       R"("output_sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35","output_len":1,"exit_code":0,)"
-      R"("request_id":"req_1","client_id":"alice","outcome":"ok","ladder":"deny list-; rules-; mode* open; confirmation-")");
+      R"("request_id":"req_1","client_id":"alice","outcome":"ok","duration_us":1500,"ladder":"deny list-; rules-; mode* open; confirmation-")");
   EXPECT_EQ(
       make_begin(clock.wall(), make_grant("req_2", authority::Tier::stateful)).text(),
       R"("ts":"2023-11-14T22:13:20.000000+00:00","tool":"run_js","tier":2,"denied":false,"args":{"b":2,"code":"1+1"},)"
@@ -688,7 +688,7 @@ TEST(Ledger, WritesCefAndLeefWithoutLettingValuesForgeFields) {
     const authority::Grant grant = make_grant("req_1");
     std::vector<Record> records;
     records.push_back(make_end(clock.wall(), call, grant.decision(),
-                               authority::make_outcome(authority::Ending::ok, "")));
+                               authority::make_outcome(authority::Ending::ok, ""), {}));
     ASSERT_TRUE(ledger.append(std::move(records)));
     const auto lines = lines_of(path);
     ASSERT_EQ(lines.size(), 2U);

@@ -30,6 +30,12 @@ std::string_view ending_of(const json::object& record) {
   return outcome.empty() ? text_of(record, "action") : outcome;
 }
 
+// Older records, opening lines and those of the log itself have none.
+std::string took_of(const json::object& record) {
+  const auto took = json::find_int(record, "duration_us");
+  return took ? format_took(std::chrono::microseconds(*took)) : std::string();
+}
+
 bool is_empty(const json::value& item) {
   if (const json::string* text = item.if_string()) return text->empty();
   if (const json::array* items = item.if_array()) return items->empty();
@@ -62,13 +68,23 @@ std::string cut(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
+// Three digits are enough to compare calls. The limits are those where rounding reaches the next form.
+std::string format_took(std::chrono::microseconds took) {
+  const auto us = static_cast<double>(took.count());
+  if (us < 1'000) return fmt::format("{:.0f} us", us);
+  if (us < 9'950) return fmt::format("{:.1f} ms", us / 1e3);
+  if (us < 999'500) return fmt::format("{:.0f} ms", us / 1e3);
+  if (us < 99'950'000) return fmt::format("{:.1f} s", us / 1e6);
+  return fmt::format("{:.0f} s", us / 1e6);
+}
+
 std::string to_readable(std::string_view line, std::size_t columns) {
   const auto record = json::parse_object(line);
   if (!record) return cut(printable(line, '?'), columns);
   const std::string_view id = text_of(*record, "request_id").substr(0, kShortId);
-  const std::string text =
-      fmt::format("{:14}  {:<8} {:<14} {:<18} {:<12}  {}", time_of(*record), ending_of(*record),
-                  text_of(*record, "tool"), text_of(*record, "client_id"), id, subject_of(*record));
+  const std::string text = fmt::format("{:14}  {:<8} {:>7}  {:<14} {:<18} {:<12}  {}", time_of(*record),
+                                       ending_of(*record), took_of(*record), text_of(*record, "tool"),
+                                       text_of(*record, "client_id"), id, subject_of(*record));
   return cut(printable(text, '?'), columns);
 }
 

@@ -67,7 +67,7 @@ void Record::add_json(std::string_view key, std::string_view json) {
 }
 
 Record make_record(WallTime time, const authority::Call& call, authority::Tier tier,
-                   const authority::Outcome& outcome, const authority::Decision* decision) {
+                   const authority::Outcome& outcome) {
   using authority::Ending;
   Record record;
   record.begin_member("ts");
@@ -95,21 +95,22 @@ Record make_record(WallTime time, const authority::Call& call, authority::Tier t
   if (!outcome.action.empty()) record.add_text("action", outcome.action);
   if (!call.upstream.empty()) record.add_text("upstream", call.upstream);
   if (!call.parent.empty()) record.add_text("parent", call.parent);
-  if (!decision) return record;
-  record.add_text("outcome", authority::name(outcome.ending));
-  record.add_text("ladder", authority::compact_ladder(*decision));
   return record;
 }
 
 Record make_begin(WallTime time, const authority::Grant& grant) {
   authority::Outcome nothing_yet;
   nothing_yet.action = "begin";
-  return make_record(time, grant.call(), grant.tier(), nothing_yet, nullptr);
+  return make_record(time, grant.call(), grant.tier(), nothing_yet);
 }
 
 Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
-                const authority::Outcome& outcome) {
-  return make_record(time, call, decision.tier, outcome, &decision);
+                const authority::Outcome& outcome, std::chrono::microseconds took) {
+  Record record = make_record(time, call, decision.tier, outcome);
+  record.add_text("outcome", authority::name(outcome.ending));
+  record.add_number("duration_us", took.count());
+  record.add_text("ladder", authority::compact_ladder(decision));
+  return record;
 }
 
 Record make_event(WallTime time, std::string_view action, std::string_view args_json) {

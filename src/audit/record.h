@@ -45,8 +45,7 @@ class Record {
   }
 
  private:
-  friend Record make_record(WallTime, const authority::Call&, authority::Tier, const authority::Outcome&,
-                            const authority::Decision*);
+  friend Record make_record(WallTime, const authority::Call&, authority::Tier, const authority::Outcome&);
   static constexpr std::size_t kMembersMax = 20;
   void begin_member(std::string_view key);
   void end_member();
@@ -58,9 +57,9 @@ class Record {
 
 /// The line that says that something of tier 2 or above is about to run.
 Record make_begin(WallTime time, const authority::Grant& grant);
-/// The line that says how a call ended. One per call, whatever happened to it.
+/// The line that says how a call ended, and how long it took. One per call, whatever happened to it.
 Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
-                const authority::Outcome& outcome);
+                const authority::Outcome& outcome, std::chrono::microseconds took);
 /// A line of the journal about itself: "start", "recovered", "lost". Tool "audit", tier 0.
 Record make_event(WallTime time, std::string_view action, std::string_view args_json);
 

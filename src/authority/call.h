@@ -5,10 +5,12 @@
 // what is not in it cannot be denied; a toolset that leaves something out has a hole.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "authority/caller.h"
 #include "authority/tier.h"
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/json.h"
 
@@ -26,9 +28,10 @@ struct Call {
   std::string tool;     // "run_js", "resource:results", "prompt:guide"
   Tier tier = Tier::reversible;
   std::string policy_text;
-  json::value args;      // as the client sent them
-  std::string upstream;  // "server/tool" when it is passed on to another MCP server
-  std::string parent;    // the request id of the run that makes this call; empty at the top
+  json::value args;               // as the client sent them
+  std::string upstream;           // "server/tool" when it is passed on to another MCP server
+  std::string parent;             // the request id of the run that makes this call; empty at the top
+  std::optional<MonoTime> began;  // when it arrived; the closing line says how long it took
 };
 
 /// SHA-256(tool \0 policy_text \0 canonical JSON of args): the same call, and nothing but the same call,

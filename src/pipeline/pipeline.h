@@ -122,6 +122,7 @@ authority::Outcome describe_outcome(const Result<Reply>& reply) {
 template <class Reply>
 io::Task<Reply> Pipeline::run(authority::Call call, Conditions conditions, Work<Reply> work) {
   const MonoTime began = clock_.mono();
+  call.began = began;
   RELAY_CO_TRY(auto admission, co_await admit(std::move(call), conditions, began));
   if (const Refused* refused = std::get_if<Refused>(&admission)) co_return refuse<Reply>(*refused);
   Admitted admitted = std::get<Admitted>(std::move(admission));
