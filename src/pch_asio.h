@@ -2,4 +2,3 @@
 #pragma once
 
 #include <boost/asio.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>

@@ -277,7 +277,7 @@ Result<void> World::open_execution(Purpose purpose) {
     if (busy->exchange(true)) return;
     auto pause = std::make_shared<io::asio::steady_timer>(loop_, kCapsulePause);
     pause->async_wait([this, busy, capsule, pause](const boost::system::error_code&) {
-      io::asio::post(pool_.executor(), [this, busy, capsule] {
+      pool_.post([this, busy, capsule] {
         [[maybe_unused]] const auto saved = store_->save(capsule);
         busy->store(false);
       });

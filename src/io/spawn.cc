@@ -1,7 +1,9 @@
 #include "io/spawn.h"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
@@ -32,7 +34,7 @@ bool is_cancellation(const std::exception_ptr& thrown) {
   } catch (const boost::system::system_error& error) {
     return error.code() == asio::error::operation_aborted;
   } catch (const asio::multiple_exceptions& several) {
-    // What `a || b` throws when both are cancelled.
+    // What race() throws when both tasks are cancelled.
     return is_cancellation(several.first_exception());
   } catch (...) {
     return false;
@@ -108,6 +110,36 @@ Task<void> sleep_for(std::chrono::steady_clock::duration duration) {
 Task<void> yield() {
   co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
   co_return Result<void>{};
+}
+
+asio::awaitable<Winner> race(Task<void> first, Task<void> second) {
+  using namespace asio::experimental::awaitable_operators;
+  const auto outcome = co_await (std::move(first) || std::move(second));
+  co_return outcome.index() == 0 ? Winner::first : Winner::second;
+}
+
+Task<void> both(Task<void> first, Task<void> second) {
+  using namespace asio::experimental::awaitable_operators;
+  const auto [one, two] = co_await (std::move(first) && std::move(second));
+  co_return one ? two : one;
+}
+
+namespace {
+
+// Does not throw when it is cancelled: a timer that is not needed any more need not be unwound.
+Task<void> wait_for(asio::steady_timer& timer, boost::system::error_code& stopped) {
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, stopped));
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+asio::awaitable<bool> detail::ends_in_time(Task<void> task, std::chrono::steady_clock::duration limit) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, limit);
+  boost::system::error_code stopped;
+  if (co_await race(std::move(task), wait_for(timer, stopped)) == Winner::first) co_return true;
+  if (stopped) throw boost::system::system_error(stopped);  // both were: the caller is cancelled
+  co_return false;
 }
 
 }  // namespace relay::io

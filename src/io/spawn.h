@@ -3,11 +3,14 @@
 //   spawn(executor, work(), "sweeper");                    runs on its own; a failure is reported, not lost
 //   CancelSource cancel; spawn(executor, work(), "call", cancel);   cancel.cancel() unwinds it
 //   co_await join(executor, work())                        runs it to the end even if the caller is cancelled
+//   co_await race(work(), watch())                         the first to end stops the other
+//   co_await with_timeout(work(), 5s, "what it was")       a race against a timer
 //
 // An exception that is not a cancellation is a defect: it goes to the reporter installed by app/.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -16,7 +19,7 @@
 #include <string_view>
 
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -97,10 +100,39 @@ Task<T> join(Loop executor, Task<T> task) {
   co_return std::move(*state->result);
 }
 
+enum class Winner : std::uint8_t { first, second };
+
+/// Runs both tasks and says which one returned first, whether with a value or with an error; the other one is
+/// cancelled and has unwound when this returns. A task that throws does not win: the other one then runs on.
+/// Throws when both throw, which is what happens when the caller is cancelled. The tasks may refer to what
+/// the caller owns. Not a template: one instantiation of Asio's parallel group takes seconds to compile.
+asio::awaitable<Winner> race(Task<void> first, Task<void> second);
+
+/// Runs both tasks to their ends. When one throws, the other one is cancelled, and this throws; if the
+/// cancelled one throws too, the first task's exception counts. A task that returns an error does not stop
+/// the other one; the result is the first task's error, or else the second's. Results of other types are
+/// stored by the tasks, see store_result().
+Task<void> both(Task<void> first, Task<void> second);
+
+/// The task with its result stored in `place`, which must outlive it: for race() and both().
+template <class T>
+Task<void> store_result(Task<T> task, std::optional<Result<T>>& place) {
+  place.emplace(co_await std::move(task));
+  co_return Result<void>{};
+}
+
+namespace detail {
+/// True when the task returned in time; false after it was cancelled. Throws when the caller is cancelled.
+asio::awaitable<bool> ends_in_time(Task<void> task, std::chrono::steady_clock::duration limit);
+}  // namespace detail
+
 /// Fails with a timeout error that says what took too long, after cancelling the task.
 template <class T>
-Task<T> with_timeout(Task<T> task, std::chrono::steady_clock::duration limit, std::string what);
+Task<T> with_timeout(Task<T> task, std::chrono::steady_clock::duration limit, std::string what) {
+  std::optional<Result<T>> result;
+  if (co_await detail::ends_in_time(store_result(std::move(task), result), limit))
+    co_return *std::move(result);
+  co_return fail(timed_out(std::move(what)));
+}
 
 }  // namespace relay::io
-
-#include "io/timeout_inl.h"

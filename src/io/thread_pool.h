@@ -1,18 +1,14 @@
 // ThreadPool: where blocking work goes (disk, DNS, hashing megabytes), so that the loop never waits.
 #pragma once
 
-#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
-#include "io/event.h"
 #include "io/task.h"
 
 namespace relay::io {
@@ -27,47 +23,40 @@ class ThreadPool {
 
   /// Runs work on a pool thread and resumes on the loop. Work is not interrupted by cancellation: a cancelled
   /// caller unwinds at once, the work ends on its own and its result is dropped. So it must bound itself, and
-  /// own everything that it touches.
+  /// own everything that it touches. What the work throws is thrown here.
   template <class Work>
-  auto run(Work work) -> asio::awaitable<std::invoke_result_t<Work&>>;
+  auto run(Work work) -> asio::awaitable<std::invoke_result_t<Work&>> {
+    auto job = std::make_shared<JobOf<Work>>(std::move(work));
+    co_await perform(job);
+    co_return *std::move(job->outcome);
+  }
 
-  asio::thread_pool::executor_type executor() { return pool_.get_executor(); }
+  /// Runs work on a pool thread and forgets it. The work must not throw.
+  void post(std::move_only_function<void()> work);
 
  private:
-  /// Where the result waits for the caller; only the loop thread looks into it.
-  template <class Outcome>
-  struct Handover {
-    explicit Handover(const Loop& loop) : done(loop) {}
-    Event done;
-    std::optional<Outcome> outcome;
-    std::exception_ptr thrown;
+  /// Work of any type, so that what waits for it is compiled once. The result is written by the pool thread
+  /// before the loop hears of it, and is only read and destroyed on the loop.
+  struct Job {
+    virtual ~Job() = default;
+    virtual void run() = 0;
   };
+  template <class Work>
+  struct JobOf : Job {
+    explicit JobOf(Work given) : work(std::move(given)) {}
+    void run() override {
+      Work owned = *std::move(work);  // what it owns is released on the pool thread, not on the loop
+      work.reset();
+      outcome.emplace(owned());
+    }
+    std::optional<Work> work;
+    std::optional<std::invoke_result_t<Work&>> outcome;
+  };
+  struct Handover;
+
+  asio::awaitable<void> perform(std::shared_ptr<Job> job);
 
   asio::thread_pool pool_;
 };
-
-template <class Work>
-auto ThreadPool::run(Work work) -> asio::awaitable<std::invoke_result_t<Work&>> {
-  using Outcome = std::invoke_result_t<Work&>;
-  const Loop loop = co_await asio::this_coro::executor;
-  auto handover = std::make_shared<Handover<Outcome>>(loop);
-  asio::post(pool_, [handover, loop, owned = std::move(work)]() mutable {
-    std::optional<Outcome> outcome;
-    std::exception_ptr thrown;
-    try {
-      outcome.emplace(owned());
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    asio::post(loop, [handover = std::move(handover), outcome = std::move(outcome), thrown]() mutable {
-      handover->outcome = std::move(outcome);
-      handover->thrown = thrown;
-      handover->done.set();
-    });
-  });
-  [[maybe_unused]] const auto waited = co_await handover->done.wait();  // throws when the caller is cancelled
-  if (handover->thrown) std::rethrow_exception(handover->thrown);
-  co_return std::move(*handover->outcome);
-}
 
 }  // namespace relay::io

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/connect.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/read_until.hpp>
@@ -189,7 +188,6 @@ io::Task<void> prepare(const State& state, Tunnel& tunnel) {
 }
 
 io::Task<void> serve(std::shared_ptr<State> state, std::shared_ptr<Tunnel> tunnel) {
-  using namespace asio::experimental::awaitable_operators;
   struct Guard {
     State& state;
     std::shared_ptr<Tunnel> tunnel;
@@ -202,8 +200,8 @@ io::Task<void> serve(std::shared_ptr<State> state, std::shared_ptr<Tunnel> tunne
     state->log->note("the cage's proxy refused: " + prepared.error().message);
     co_return co_await write_all(tunnel->inside, refusal(prepared.error()));
   }
-  co_await (
-      (pump(tunnel, tunnel->inside, tunnel->outside) && pump(tunnel, tunnel->outside, tunnel->inside)) ||
+  co_await io::race(
+      io::both(pump(tunnel, tunnel->inside, tunnel->outside), pump(tunnel, tunnel->outside, tunnel->inside)),
       end_when_idle(tunnel));
   co_return Result<void>{};
 }

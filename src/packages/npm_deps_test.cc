@@ -132,10 +132,11 @@ TEST_F(NpmDeps, OneResolverAnswersFromMemory) {
 TEST_F(NpmDeps, CallersWithOneRequestShareTheWork) {
   NpmResolver resolver(options(), pool, clock);
   auto both = [](NpmResolver& shared) -> io::Task<bool> {
-    using namespace io::asio::experimental::awaitable_operators;
-    auto [one, two] =
-        co_await (shared.resolve(wanting({"pure"}), {}) && shared.resolve(wanting({"pure"}), {}));
-    co_return one&& two && one->bytes == two->bytes;
+    std::optional<Result<DepsLayer>> one;
+    std::optional<Result<DepsLayer>> two;
+    RELAY_CO_CHECK(co_await io::both(io::store_result(shared.resolve(wanting({"pure"}), {}), one),
+                                     io::store_result(shared.resolve(wanting({"pure"}), {}), two)));
+    co_return *one && *two && (*one)->bytes == (*two)->bytes;
   };
   const auto same = run(both(resolver));
   ASSERT_TRUE(same);

@@ -2,8 +2,9 @@
 
 #include <array>
 
+#include <boost/asio/steady_timer.hpp>
+
 #include "base/bytes.h"
-#include "io/spawn.h"
 
 namespace relay::packages {
 namespace {
@@ -55,10 +56,12 @@ io::Task<std::string> collect(asio::posix::stream_descriptor& pipe, Keep keep) {
 }
 
 io::Task<ToolOutcome> talk_to(io::Child& child) {
-  using namespace asio::experimental::awaitable_operators;
-  auto [out, err] = co_await (collect(child.out(), Keep::head) && collect(child.err(), Keep::tail));
+  std::optional<Result<std::string>> out;
+  std::optional<Result<std::string>> err;
+  RELAY_CO_CHECK(co_await io::both(io::store_result(collect(child.out(), Keep::head), out),
+                                   io::store_result(collect(child.err(), Keep::tail), err)));
   RELAY_CO_TRY(const io::ExitStatus status, co_await child.wait());
-  ToolOutcome outcome{status, std::move(out).value_or(""), std::move(err).value_or("")};
+  ToolOutcome outcome{status, std::move(*out).value_or(""), std::move(*err).value_or("")};
   co_return outcome;
 }
 
@@ -75,7 +78,23 @@ io::Task<ToolOutcome> start_and_talk(ToolCall call) {
   co_return co_await talk_to(*child);
 }
 
+// Never returns: it is cancelled when there is nothing more to report.
+io::Task<void> report_progress(std::string phase, Progress progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  for (auto wait = std::chrono::seconds(1);; wait = std::chrono::seconds(2)) {
+    timer.expires_after(wait);
+    co_await timer.async_wait(asio::use_awaitable);
+    progress(phase,
+             std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin));
+  }
+}
+
 }  // namespace
+
+asio::awaitable<void> report_while(io::Task<void> task, std::string phase, Progress progress) {
+  co_await io::race(std::move(task), report_progress(std::move(phase), std::move(progress)));
+}
 
 Error dependency_error(std::string message) {
   return {ErrorKind::dependency, Blame::environment, std::move(message)};

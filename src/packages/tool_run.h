@@ -7,10 +7,14 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "io/child.h"
+#include "io/spawn.h"
 
 namespace relay::packages {
 
@@ -41,12 +45,18 @@ struct ToolOutcome {
 /// outcome.
 io::Task<ToolOutcome> run_tool(ToolCall call, Progress progress);
 
+/// Calls progress until the task returns.
+io::asio::awaitable<void> report_while(io::Task<void> task, std::string phase, Progress progress);
+
 /// Calls progress while the task runs, as run_tool does.
 template <class T>
-io::Task<T> with_progress(io::Task<T> task, std::string phase, Progress progress);
+io::Task<T> with_progress(io::Task<T> task, std::string phase, Progress progress) {
+  if (!progress) co_return co_await std::move(task);
+  std::optional<Result<T>> result;
+  co_await report_while(io::store_result(std::move(task), result), std::move(phase), std::move(progress));
+  co_return *std::move(result);
+}
 
 Error dependency_error(std::string message);
 
 }  // namespace relay::packages
-
-#include "packages/progress_inl.h"

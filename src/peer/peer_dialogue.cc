@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "peer/peer_params.h"
 #include "peer/peer_questions.h"
@@ -162,7 +161,6 @@ Dialogue::Asking::~Asking() {
 // Asks, and meanwhile sees to what else is asked: until the request is answered or what is asked `beside` is
 // over.
 io::Task<void> Dialogue::tend_questions(OpenRequest& open, const Asking* beside) {
-  using namespace io::asio::experimental::awaitable_operators;
   const auto is_done = [&] { return open.outcome || (beside && beside->is_over); };
   while (!is_done()) {
     if (open.questions.empty()) {
@@ -173,19 +171,18 @@ io::Task<void> Dialogue::tend_questions(OpenRequest& open, const Asking* beside)
     if (open.outcome || open.questions.empty()) continue;
     Asking asking(open);
     watch(open);
-    const auto [answered, tended] = co_await (answer_questions(asking) && tend_questions(open, &asking));
-    RELAY_CO_CHECK(answered);
-    RELAY_CO_CHECK(tended);
+    RELAY_CO_CHECK(co_await io::both(answer_questions(asking), tend_questions(open, &asking)));
   }
   co_return Result<void>{};
 }
 
 io::Task<void> Dialogue::answer_questions(Asking& asking) {
-  using namespace io::asio::experimental::awaitable_operators;
   OpenRequest& open = asking.request;
   if (!asking.questions.empty()) {
-    auto first = co_await (open.exchange.ask(std::move(asking.questions)) || interruption(asking));
-    if (first.index() == 0) send_answers(asking, std::get<0>(first));
+    std::optional<Result<std::vector<protocol::JsonText>>> answers;
+    auto ask = io::store_result(open.exchange.ask(std::move(asking.questions)), answers);
+    if (co_await io::race(std::move(ask), interruption(asking)) == io::Winner::first)
+      send_answers(asking, *answers);
   } else {
     RELAY_CO_CHECK(co_await wait_for_other_answers(asking));
   }

@@ -1,7 +1,6 @@
 // What a legacy server asks in mid-call: whose question it is, several at once, and what becomes of those
 // that nobody answers.
 #include <gmock/gmock.h>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "peer/stdio_peer_fixture.h"
 
@@ -96,10 +95,12 @@ send({"id": b["id"], "result": text(json.dumps(r["result"]))})
 take())py");
   RecordingExchange other("bob");
   const auto both = [](Peer& peer, RequestScope& one, RequestScope& two) -> io::Task<void> {
-    using namespace io::asio::experimental::awaitable_operators;
-    auto [first, second] = co_await (peer.request(call_tool("a"), one) && peer.request(call_tool("b"), two));
-    EXPECT_THAT(text_of(first), HasSubstr("several clients"));
-    EXPECT_THAT(text_of(second), HasSubstr("file:///project"));
+    std::optional<Result<PeerAnswer>> first;
+    std::optional<Result<PeerAnswer>> second;
+    RELAY_CO_CHECK(co_await io::both(io::store_result(peer.request(call_tool("a"), one), first),
+                                     io::store_result(peer.request(call_tool("b"), two), second)));
+    EXPECT_THAT(text_of(*first), HasSubstr("several clients"));
+    EXPECT_THAT(text_of(*second), HasSubstr("file:///project"));
     co_return Result<void>{};
   };
   ASSERT_TRUE(loop_.run(both(*peer_, exchange_, other)));
@@ -171,18 +172,19 @@ got = sorted([take()["id"], take()["id"]])
 send({"id": a["id"], "result": text(str(got))})
 take())py");
   const auto both = [&](Peer& peer, RequestScope& exchange) -> io::Task<void> {
-    using namespace io::asio::experimental::awaitable_operators;
     const auto release = [](io::Event& event, RecordingObserver& observer) -> io::Task<void> {
       RELAY_CO_CHECK(co_await eventually(
           [&] { return !observer.oddities.empty(); }));  // the stray answer: everything before it was taken
       event.set();
       co_return Result<void>{};
     };
-    auto [one, two, released] =
-        co_await (peer.request(call_tool("a"), exchange) && peer.request(call_tool("b"), exchange) &&
-                  release(first_is_done, observer_));
-    EXPECT_EQ(text_of(one), "['late', 'r']");
-    EXPECT_EQ(text_of(two), "first");
+    std::optional<Result<Answer>> one;
+    std::optional<Result<Answer>> two;
+    RELAY_CO_CHECK(co_await io::both(io::both(io::store_result(peer.request(call_tool("a"), exchange), one),
+                                              io::store_result(peer.request(call_tool("b"), exchange), two)),
+                                     release(first_is_done, observer_)));
+    EXPECT_EQ(text_of(*one), "['late', 'r']");
+    EXPECT_EQ(text_of(*two), "first");
     co_return Result<void>{};
   };
   ASSERT_TRUE(loop_.run(both(*peer_, exchange_)));

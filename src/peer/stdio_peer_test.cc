@@ -1,6 +1,5 @@
 // Servers that behave badly on their pipes.
 #include <gmock/gmock.h>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "peer/stdio_peer_fixture.h"
 
@@ -69,11 +68,12 @@ raw('{"result":{"content":[],"x":"' + "y" * 10_000_000 + '"},"jsonrpc":"2.0","id
 send({"id": b["id"], "result": text("small")})
 take())py");
   const auto both = [](Peer& peer, RequestScope& exchange) -> io::Task<void> {
-    using namespace io::asio::experimental::awaitable_operators;
-    auto [large, small] =
-        co_await (peer.request(call_tool("large"), exchange) && peer.request(call_tool("small"), exchange));
-    EXPECT_THAT(text_of(large), HasSubstr("a line of 100000"));
-    EXPECT_EQ(text_of(small), "small");
+    std::optional<Result<PeerAnswer>> large;
+    std::optional<Result<PeerAnswer>> small;
+    RELAY_CO_CHECK(co_await io::both(io::store_result(peer.request(call_tool("large"), exchange), large),
+                                     io::store_result(peer.request(call_tool("small"), exchange), small)));
+    EXPECT_THAT(text_of(*large), HasSubstr("a line of 100000"));
+    EXPECT_EQ(text_of(*small), "small");
     co_return Result<void>{};
   };
   ASSERT_TRUE(loop_.run(both(*peer_, exchange_)));

@@ -44,7 +44,7 @@ inline io::Task<SearchResult> search(io::ThreadPool& pool, std::shared_ptr<Searc
       pending->done.set();
     });
   };
-  io::asio::post(pool.executor(), std::move(work));
+  pool.post(std::move(work));
   RELAY_CO_CHECK(co_await pending->done.wait());
   co_return std::move(*pending->result);
 }

@@ -71,7 +71,7 @@ void FileSubscriptions::unwatch(const authority::Caller& caller, std::string_vie
 void FileSubscriptions::session_ended(const authority::Caller& caller) {
   if (world_->trees.spec().workspace == vfs::WorkspaceKind::shared || caller.session_id.empty()) return;
   watcher_->unwatch(key_of(view_of(caller), ""));
-  io::asio::post(world_->pool.executor(), [world = world_, holder = holder_of(caller)] {
+  world_->pool.post([world = world_, holder = holder_of(caller)] {
     [[maybe_unused]] const auto closed =
         world->trees.close_session(holder);  // what is left goes at the next start
   });
