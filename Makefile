@@ -14,18 +14,20 @@ help:
 run: build
 	@build/bin/relay serve $(RUN_FLAGS)
 
-#:build the release programs, in build/bin
+#:build the release programs, in build/bin (those of the tests and the benchmark come with `make test` and `make bench`)
 build: setup-build build/release/build.ninja
 	@scripts/compile release -j $(JOBS)
 	@scripts/build-runtime
 
 #:test build everything and run all tests: unit tests under sanitizers, then whole-program tests
 test: setup-test build build/dev/build.ninja
+	@scripts/compile release -j $(JOBS) --target test-programs
 	@scripts/compile dev -j $(JOBS)
 	@scripts/run-tests
 
 #:bench measure against peers in one run; writes bench/RESULTS.md
 bench: setup-bench build
+	@scripts/compile release -j $(JOBS) --target bench-programs
 	@bench/run
 
 #:soak long runs that look for leaks and races; not part of the tests (SOAK_FLAGS="--minutes 1 --runs 500 --kills 20")

@@ -21,7 +21,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
 add_compile_options(-fPIE)
 add_link_options(-fuse-ld=lld -pie -Wl,--as-needed)
 # What link-time optimisation made of an object is kept: other programs and the next link take it from there.
+set(RELAY_LTO OFF)
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-flto" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(RELAY_LTO ON)
   add_link_options(-Wl,--thinlto-cache-dir=${CMAKE_BINARY_DIR}/lto-cache -Wl,--thinlto-cache-policy=cache_size_bytes=1g)
 endif()
 

@@ -30,7 +30,7 @@ function(relay_folder name)
   if(tests AND RELAY_UNIT_TESTS)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE relay_${name} GTest::gmock GTest::gtest_main)
-    relay_precompile(${name}_test "${arg_PCH}")
+    relay_precompile(${name}_test "${arg_PCH}_test")
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TEST_SECONDS} LABELS unit)
   endif()
 
@@ -44,10 +44,48 @@ function(relay_folder name)
   endif()
 endfunction()
 
+# relay_precompiled_header(plain|asio|plain_test|asio_test headers...) makes relay_pch_KIND, which is built when somebody uses it.
+function(relay_precompiled_header kind)
+  string(REPLACE "_test" "" options ${kind})
+  add_library(relay_pch_${kind} STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/pch.cc)
+  target_link_libraries(relay_pch_${kind} PUBLIC relay_pch_${options}_options)
+  target_precompile_headers(relay_pch_${kind} PRIVATE ${ARGN})
+  if(kind MATCHES "_test$")
+    target_link_libraries(relay_pch_${kind} PUBLIC GTest::gmock)
+  endif()
+endfunction()
+
+# relay_precompile(TARGET plain|asio|plain_test|asio_test): the target's files start from that header.
 function(relay_precompile target kind)
   if(kind)
+    string(REPLACE "_test" "" options ${kind})
     target_precompile_headers(${target} REUSE_FROM relay_pch_${kind})
-    target_link_libraries(${target} PRIVATE relay_pch_${kind}_options)
+    target_link_libraries(${target} PRIVATE relay_pch_${options}_options)
+  endif()
+endfunction()
+
+# relay_only_for(test-programs|bench-programs TARGETS...): built when the tests or the benchmark ask for it, not by `make build`.
+# Linked without optimisation across files: each file is finished on its own, and lto-cache keeps it for the next program.
+# Test programs are not optimised again either; what the benchmark measures is.
+function(relay_only_for purpose)
+  if(NOT TARGET ${purpose})
+    add_custom_target(${purpose})
+  endif()
+  foreach(target ${ARGN})
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(${purpose} ${target})
+    if(purpose STREQUAL "test-programs")
+      relay_link_quickly(${target})
+    elseif(RELAY_LTO)
+      target_link_options(${target} PRIVATE -Wl,-mllvm,-import-instr-limit=0)
+    endif()
+  endforeach()
+endfunction()
+
+# For programs whose speed does not matter: link-time optimisation takes longer than the rest of their build.
+function(relay_link_quickly target)
+  if(RELAY_LTO)
+    target_link_options(${target} PRIVATE -Wl,--lto-O0 -Wl,--lto-CGO0)
   endif()
 endfunction()
 
