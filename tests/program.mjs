@@ -42,12 +42,21 @@ export function temporaryDirectory(t) {
   return path;
 }
 
+// Below the ports that the kernel gives to connections and to listeners without a number, so that nothing takes it before
+// the program under test does. Tests that run side by side begin to look at different places.
+const lowestPort = 10000;
+const portCount = 20000;
+let portsTried = 0;
+
 export async function freePort() {
-  const probe = createServer();
-  await new Promise((done) => probe.listen(0, '127.0.0.1', done));
-  const { port } = probe.address();
-  await new Promise((done) => probe.close(done));
-  return port;
+  for (;;) {
+    const port = lowestPort + (process.pid * 37 + portsTried++) % portCount;
+    const probe = createServer();
+    const listens = await new Promise((done) => probe.once('error', () => done(false)).listen(port, '127.0.0.1', () => done(true)));
+    if (!listens) continue;
+    await new Promise((done) => probe.close(done));
+    return port;
+  }
 }
 
 // Waits until condition() gives something true, and fails with a sentence when it never does.
