@@ -40,7 +40,7 @@ fuzz: setup-build build/fuzz/build.ninja
 	@scripts/compile fuzz -j $(JOBS)
 	@scripts/run-fuzz
 
-#:tidy clang-tidy-19 over the C++ sources, about an hour (FILES="src/io/*.cc" for a few of them)
+#:tidy clang-tidy-19 over the C++ sources, about an hour (FILES="src/io/*.cc" for a few, FILES=--changed for what changed)
 tidy: setup-build build/dev/build.ninja
 	@scripts/run-tidy $(FILES)
 
