@@ -11,13 +11,13 @@ namespace relay::io {
 
 /// Where the caller waits; only the loop thread looks into it.
 struct ThreadPool::Handover {
-  explicit Handover(const Executor& loop) : done(loop) {}
+  explicit Handover(const Loop& loop) : done(loop) {}
   Event done;
   std::exception_ptr thrown;
 };
 
 asio::awaitable<void> ThreadPool::perform(std::shared_ptr<Job> job) {
-  const Executor loop = co_await asio::this_coro::executor;
+  const Loop loop = co_await asio::this_coro::executor;
   auto handover = std::make_shared<Handover>(loop);
   asio::post(pool_, [handover, loop, job = std::move(job)]() mutable {
     std::exception_ptr thrown;
