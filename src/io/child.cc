@@ -4,6 +4,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ struct ExecPlan {
   const char* directory = nullptr;
   int status_fd = -1;
   int highest_fd = 2;
+  int end_signal = SIGKILL;
 };
 
 struct ExecFailure {
@@ -78,7 +80,8 @@ std::vector<std::string> program_candidates(const ChildSpec& spec) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int ignored_signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD, SIGHUP})
     ::signal(ignored_signal, SIG_DFL);
-  if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) report_and_exit(plan.status_fd, 0);
+  if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, plan.end_signal) != 0)
+    report_and_exit(plan.status_fd, 0);
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above took effect
   if (plan.directory && ::chdir(plan.directory) != 0) report_and_exit(plan.status_fd, 1);
   // Everything is moved above the highest target first, so that no target overwrites a source.
@@ -111,6 +114,7 @@ ExecPlan make_plan(const ChildSpec& spec) {
   plan.argv.push_back(nullptr);
   plan.envp.push_back(nullptr);
   plan.directory = spec.directory.empty() ? nullptr : spec.directory.c_str();
+  plan.end_signal = spec.end_signal;
   return plan;
 }
 
@@ -155,8 +159,9 @@ ExitStatus reap(int pid) {
 }  // namespace
 
 struct Child::State {
-  State(const Loop& executor, int process, Fd pidfd)
+  State(const Loop& executor, int process, int last_signal, Fd pidfd)
       : pid(process),
+        end_signal(last_signal),
         exit_watch(executor, pidfd.release()),
         in(executor),
         out(executor),
@@ -164,6 +169,7 @@ struct Child::State {
         exited(executor) {}
 
   int pid;
+  int end_signal;
   stream_descriptor exit_watch;  // a pidfd: readable when the process has ended
   stream_descriptor in, out, err;
   Event exited;
@@ -189,6 +195,17 @@ std::string describe(const ExitStatus& status) {
     return fmt::format("was killed by SIG{}",
                        sigabbrev_np(*status.signal) ? sigabbrev_np(*status.signal) : "?");
   return fmt::format("exited with code {}", status.code.value_or(-1));
+}
+
+Result<std::string> find_program(const ChildSpec& spec) {
+  int last_error = ENOENT;
+  for (const std::string& candidate : program_candidates(spec)) {
+    struct stat status{};
+    if (::stat(candidate.c_str(), &status) != 0) continue;
+    if (S_ISREG(status.st_mode) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    last_error = EACCES;
+  }
+  return fail(from_errno(last_error, fmt::format("start {}: {}", spec.program, kSteps[2])));
 }
 
 Result<Child> Child::spawn(const Loop& executor, const ChildSpec& spec) {
@@ -224,7 +241,7 @@ Result<Child> Child::spawn(const Loop& executor, const ChildSpec& spec) {
     reap(pid);
     return fail(error);
   }
-  auto state = std::make_shared<State>(executor, pid, std::move(pidfd));
+  auto state = std::make_shared<State>(executor, pid, spec.end_signal, std::move(pidfd));
   if (in.ours.is_open()) state->in.assign(in.ours.release());
   if (out.ours.is_open()) state->out.assign(out.ours.release());
   if (err.ours.is_open()) state->err.assign(err.ours.release());
@@ -237,14 +254,14 @@ Child::Child(Child&&) noexcept = default;
 
 Child& Child::operator=(Child&& other) noexcept {
   if (this != &other) {
-    if (state_ && !state_->status) signal_group(SIGKILL);
+    if (state_ && !state_->status) end_group();
     state_ = std::move(other.state_);
   }
   return *this;
 }
 
 Child::~Child() {
-  if (state_ && !state_->status) signal_group(SIGKILL);
+  if (state_ && !state_->status) end_group();
 }
 
 int Child::pid() const {
@@ -278,6 +295,10 @@ void Child::signal_group(int signal) {
   if (!state_->status || signal == SIGKILL) ::kill(-state_->pid, signal);
 }
 
+void Child::end_group() {
+  signal_group(state_->end_signal);
+}
+
 Task<ExitStatus> Child::stop(std::chrono::steady_clock::duration grace) {
   const std::shared_ptr<State> state = state_;
   const auto now = [] { return std::chrono::steady_clock::now(); };
@@ -289,7 +310,11 @@ Task<ExitStatus> Child::stop(std::chrono::steady_clock::duration grace) {
     signal_group(SIGTERM);
     RELAY_CO_TRY(gone, co_await state->exited.wait_until(now() + grace));
   }
-  if (!gone) signal_group(SIGKILL);
+  if (!gone) end_group();
+  if (!gone && state->end_signal != SIGKILL) {
+    RELAY_CO_TRY(gone, co_await state->exited.wait_until(now() + limits::kTermGrace));
+    if (!gone) signal_group(SIGKILL);
+  }
   RELAY_CO_CHECK(co_await state->exited.wait());
   co_return *state->status;
 }

@@ -5,6 +5,8 @@
 // reaps it in the background: there is no way to leave a zombie or an orphan behind.
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -34,7 +36,14 @@ struct ChildSpec {
   Stdio out = Stdio::pipe;
   Stdio err = Stdio::pipe;
   std::map<int, int> fds;  // further descriptors: number in the child -> our descriptor
+  /// What ends it when it must end, and when we are gone. A program that ends others first takes another
+  /// signal; stop() sends SIGKILL after it if that does not help.
+  int end_signal = SIGKILL;
 };
+
+/// Where the program of a spec is: the path itself, or the first file of that name in PATH that can be run.
+/// Fails as spawn does.
+Result<std::string> find_program(const ChildSpec& spec);
 
 struct ExitStatus {
   std::optional<int> code;    // set when it exited
@@ -68,6 +77,8 @@ class Child {
   Task<ExitStatus> wait();
   /// To the whole group. A child that is gone already is not an error.
   void signal_group(int signal);
+  /// The spec's end_signal, to the whole group.
+  void end_group();
   /// Closes stdin, waits a little, SIGTERM, waits `grace`, SIGKILL; returns when it is reaped.
   Task<ExitStatus> stop(std::chrono::steady_clock::duration grace = limits::kTermGrace);
 

@@ -85,6 +85,27 @@ TEST(Child, StopEscalatesToKillForOneThatIgnoresTerm) {
   EXPECT_EQ(status->signal, SIGKILL);
 }
 
+TEST(Child, OneThatEndsOthersFirstIsToldByItsOwnSignal) {
+  TestLoop loop;
+  ChildSpec spec = shell("trap 'exit 7' USR1; trap '' TERM; echo ready; while :; do sleep 0.02; done");
+  spec.end_signal = SIGUSR1;
+  auto child = Child::spawn(loop.executor(), spec);
+  ASSERT_TRUE(child) << child.error().message;
+  LineReader lines(child->out());
+  ASSERT_TRUE(loop.run(lines.read_line()));
+  const auto status = loop.run(child->stop(10ms));
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->code, 7);
+}
+
+TEST(Child, AProgramIsFoundAsItWouldBeStarted) {
+  EXPECT_EQ(find_program({.program = "sh", .environment = {{"PATH", "/nowhere:/bin"}}}), "/bin/sh");
+  EXPECT_EQ(find_program({.program = "/bin/sh"}), "/bin/sh");
+  EXPECT_EQ(find_program({.program = "no-such-program-here"}).error().kind, ErrorKind::not_found);
+  EXPECT_FALSE(find_program({.program = "/etc"}));
+  EXPECT_FALSE(find_program({.program = "/etc/passwd"})) << "not executable";
+}
+
 TEST(Child, StopTakesTheWholeGroupWithIt) {
   TestLoop loop;
   auto child = Child::spawn(loop.executor(), shell("sleep 1000 & echo $!; wait"));
