@@ -98,7 +98,7 @@ void Zygote::stop() {
 Result<void> Zygote::make_group() {
   if (group_) return {};
   Result<sandbox::ControlGroup> group =
-      sandbox::ControlGroup::make(spec_.site, spec_.kind, spec_.group_processes_max);
+      sandbox::ControlGroup::make(spec_.site, spec_.kind, {.processes = spec_.group_processes_max});
   if (!group && spec_.site.required) return fail(std::move(group.error()));
   status_.group = sandbox::name_of(group ? spec_.site.version : sandbox::GroupVersion::none);
   status_.group_reason = group ? "" : spec_.site.reason.empty() ? group.error().message : spec_.site.reason;

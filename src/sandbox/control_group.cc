@@ -12,6 +12,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -27,6 +28,7 @@ constexpr int kNamesTried = 64;
 constexpr auto kRemovalWait =
     std::chrono::milliseconds(500);  // the last process is dead, but perhaps not yet reaped
 constexpr auto kRemovalPause = std::chrono::milliseconds(1);
+constexpr std::size_t kCpuPeriodUs = 100'000;  // the kernel's own default
 
 Result<void> write_file(const std::string& path, std::string_view text) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -50,6 +52,15 @@ bool has_word(const std::string& path, std::string_view wanted) {
   return false;
 }
 
+// The number behind a word of a file: "oom_kill 3".
+std::optional<std::size_t> find_count(const std::string& path, std::string_view wanted) {
+  std::ifstream file(path);
+  std::size_t count = 0;
+  for (std::string word; file >> word >> count;)
+    if (word == wanted) return count;
+  return std::nullopt;
+}
+
 GroupSite none(std::string reason) {
   GroupSite site;
   site.reason = std::move(reason);
@@ -62,22 +73,34 @@ GroupSite look_at_v2(const std::string& directory) {
   if (!can_write(directory) || !can_write(directory + "/cgroup.procs") ||
       !can_write(directory + "/cgroup.subtree_control"))
     return none(fmt::format("{} is not delegated to us", directory));
-  const bool pids = has_word(directory + "/cgroup.controllers", "pids");
-  return {.version = GroupVersion::v2, .memory = directory, .pids = pids ? directory : "", .reason = {}};
+  const auto if_present = [&](std::string_view controller) {
+    return has_word(directory + "/cgroup.controllers", controller) ? directory : std::string();
+  };
+  return {.version = GroupVersion::v2,
+          .memory = directory,
+          .pids = if_present("pids"),
+          .reason = {},
+          .cpu = if_present("cpu"),
+          .usage = directory};
 }
 
-GroupSite look_at_v1(const std::string& memory, const std::string& pids) {
-  if (!can_write(memory)) return none(fmt::format("{} is not delegated to us", memory));
+GroupSite look_at_v1(const GroupHomes& homes) {
+  if (!can_write(homes.memory)) return none(fmt::format("{} is not delegated to us", homes.memory));
+  const auto if_ours = [](const std::string& home) {
+    return !home.empty() && can_write(home) ? home : std::string();
+  };
   return {.version = GroupVersion::v1,
-          .memory = memory,
-          .pids = !pids.empty() && can_write(pids) ? pids : "",
-          .reason = {}};
+          .memory = homes.memory,
+          .pids = if_ours(homes.pids),
+          .reason = {},
+          .cpu = if_ours(homes.cpu),
+          .usage = if_ours(homes.usage)};
 }
 
 GroupSite look_at_path(const std::string& directory) {
   GroupSite site = exists(directory + "/cgroup.controllers") ? look_at_v2(directory)
                    : exists(directory + "/memory.limit_in_bytes")
-                       ? look_at_v1(directory, "")
+                       ? look_at_v1({.unified = "", .memory = directory, .pids = ""})
                        : none(fmt::format("{} is not a control group with a memory controller", directory));
   site.required = true;
   return site;
@@ -85,8 +108,14 @@ GroupSite look_at_path(const std::string& directory) {
 
 Result<void> hand_down(const GroupSite& site) {
   const std::string file = site.memory + "/cgroup.subtree_control";
-  if (has_word(file, "memory") && (site.pids.empty() || has_word(file, "pids"))) return {};
-  return write_file(file, site.pids.empty() ? "+memory" : "+memory +pids");
+  std::string wanted;
+  for (const auto& [controller, home] :
+       {std::pair<std::string_view, const std::string&>{"memory", site.memory},
+        {"pids", site.pids},
+        {"cpu", site.cpu}})
+    if (!home.empty() && !has_word(file, controller))
+      wanted += fmt::format("{}+{}", wanted.empty() ? "" : " ", controller);
+  return wanted.empty() ? Result<void>{} : write_file(file, wanted);
 }
 
 std::string group_name(std::string_view name) {
@@ -136,7 +165,7 @@ GroupSite find_group_site(std::string_view wanted, const GroupHomes& homes) {
   if (wanted != "auto") return look_at_path(std::string(wanted));
   GroupSite site = homes.unified.empty() ? none("no control groups are mounted") : look_at_v2(homes.unified);
   if (site.version != GroupVersion::none || homes.memory.empty()) return site;
-  return look_at_v1(homes.memory, homes.pids);
+  return look_at_v1(homes);
 }
 
 GroupSite find_group_site(std::string_view wanted) {
@@ -162,33 +191,88 @@ GroupSite prepare_group_site(GroupSite site) {
 
 void remove_abandoned_groups(const GroupSite& site) {
   if (site.version == GroupVersion::none) return;
-  remove_abandoned_below(site.memory);
-  if (!site.pids.empty() && site.pids != site.memory) remove_abandoned_below(site.pids);
+  for (const std::string& parent : std::set<std::string>{site.memory, site.pids, site.cpu, site.usage})
+    if (!parent.empty()) remove_abandoned_below(parent);
 }
 
 Result<ControlGroup> ControlGroup::make(const GroupSite& site, std::string_view name,
-                                        std::size_t processes_max) {
+                                        const GroupLimits& limits) {
   if (site.version == GroupVersion::none) return fail(unavailable("wall control_group: " + site.reason));
   ControlGroup group(site.version);
-  RELAY_TRY(std::string memory, make_directory(site.memory, name));
-  group.directories_.push_back(std::move(memory));
-  if (!site.pids.empty() && site.pids != site.memory) {
-    RELAY_TRY(std::string pids, make_directory(site.pids, name));
-    group.directories_.push_back(std::move(pids));
+  RELAY_CHECK(group.enter(site.memory, name));
+  if (!site.pids.empty()) {
+    RELAY_TRY(group.pids_, group.enter(site.pids, name));
+    RELAY_CHECK(write_file(group.pids_ + "/pids.max", fmt::to_string(limits.processes)));
   }
-  if (!site.pids.empty())
-    RELAY_CHECK(write_file(group.directories_.back() + "/pids.max", fmt::to_string(processes_max)));
+  if (limits.memory_bytes != 0) RELAY_CHECK(group.limit_memory(limits.memory_bytes));
+  if (limits.cpu_percent == 0) return group;
+  if (!site.cpu.empty()) {
+    RELAY_TRY(group.cpu_, group.enter(site.cpu, name));
+    RELAY_CHECK(group.limit_cpu(limits.cpu_percent));
+  }
+  if (!site.usage.empty()) {
+    RELAY_TRY(group.usage_, group.enter(site.usage, name));
+  }
   return group;
 }
 
+Result<std::string> ControlGroup::enter(const std::string& parent, std::string_view name) {
+  const auto known = std::ranges::find(parents_, parent);
+  if (known != parents_.end()) return directories_[static_cast<std::size_t>(known - parents_.begin())];
+  RELAY_TRY(std::string directory, make_directory(parent, name));
+  parents_.push_back(parent);
+  directories_.push_back(directory);
+  return directory;
+}
+
 ControlGroup::ControlGroup(ControlGroup&& other) noexcept
-    : version_(other.version_), directories_(std::exchange(other.directories_, {})) {}
+    : version_(other.version_),
+      parents_(std::exchange(other.parents_, {})),
+      directories_(std::exchange(other.directories_, {})),
+      pids_(std::exchange(other.pids_, {})),
+      cpu_(std::exchange(other.cpu_, {})),
+      usage_(std::exchange(other.usage_, {})) {}
 
 ControlGroup::~ControlGroup() {
   const auto deadline = std::chrono::steady_clock::now() + kRemovalWait;
-  for (const std::string& directory : directories_)
-    while (::rmdir(directory.c_str()) != 0 && errno == EBUSY && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(kRemovalPause);
+  while (!remove() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(kRemovalPause);
+}
+
+bool ControlGroup::remove() {
+  return std::ranges::all_of(directories_, [](const std::string& directory) {
+    return ::rmdir(directory.c_str()) == 0 || errno != EBUSY;
+  });
+}
+
+// "oom_kill 3" is a line of memory.events (v2) and of memory.oom_control (v1); "max 3" one of pids.events.
+GroupEvents ControlGroup::events() const {
+  GroupEvents events;
+  const std::string& memory = directories_.front();
+  events.oom_kills =
+      find_count(memory + (version_ == GroupVersion::v2 ? "/memory.events" : "/memory.oom_control"),
+                 "oom_kill")
+          .value_or(0);
+  if (!pids_.empty()) events.refused_forks = find_count(pids_ + "/pids.events", "max").value_or(0);
+  if (usage_.empty()) return events;
+  if (version_ == GroupVersion::v2) {
+    if (const auto used = find_count(usage_ + "/cpu.stat", "usage_usec"))
+      events.cpu_used = std::chrono::microseconds(*used);
+  } else {
+    std::ifstream file(usage_ + "/cpuacct.usage");
+    if (std::size_t nanoseconds = 0; file >> nanoseconds)
+      events.cpu_used = std::chrono::microseconds(nanoseconds / 1000);
+  }
+  return events;
+}
+
+// The weight stays the default: the group counts as one ordinary process beside its siblings, however many
+// it holds.
+Result<void> ControlGroup::limit_cpu(std::size_t percent) const {
+  const std::size_t quota = percent * kCpuPeriodUs / 100;
+  if (version_ == GroupVersion::v2)
+    return write_file(cpu_ + "/cpu.max", fmt::format("{} {}", quota, kCpuPeriodUs));
+  RELAY_CHECK(write_file(cpu_ + "/cpu.cfs_period_us", fmt::to_string(kCpuPeriodUs)));
+  return write_file(cpu_ + "/cpu.cfs_quota_us", fmt::to_string(quota));
 }
 
 Result<std::size_t> ControlGroup::memory_bytes_now() const {

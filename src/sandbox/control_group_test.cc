@@ -29,6 +29,15 @@ TEST(GroupHomes, AreFoundInEachHierarchy) {
                                "/sys/fs/cgroup/pids"}));
 }
 
+TEST(GroupHomes, ProcessorTimeHasAQuotaAndAccounts) {
+  const GroupHomes homes = parse_group_homes(
+      "1 2 0:3 / /cg/both rw - cgroup cgroup rw,cpu,cpuacct\n1 2 0:4 / /cg/set rw - cgroup cgroup "
+      "rw,cpuset\n",
+      "4:cpu,cpuacct:/x\n5:cpuset:/y\n");
+  EXPECT_EQ(homes.cpu, "/cg/both/x");
+  EXPECT_EQ(homes.usage, "/cg/both/x");
+}
+
 TEST(GroupHomes, ControllersMayShareAHierarchy) {
   const GroupHomes homes =
       parse_group_homes("1 2 0:3 / /cg rw - cgroup cgroup rw,memory,pids\n", "4:pids,memory:/x\n");
@@ -68,9 +77,13 @@ TEST_F(FakeHierarchy, TheUnifiedOneComesFirstWhenItLimitsMemory) {
   put("cgroup.controllers", "cpu memory pids\n");
   const GroupSite site =
       find_group_site("auto", {.unified = root_.string(), .memory = "/nowhere", .pids = ""});
-  EXPECT_EQ(site, (GroupSite{.version = GroupVersion::v2, .memory = root_.string(), .pids = root_.string()}));
+  EXPECT_EQ(site, (GroupSite{.version = GroupVersion::v2,
+                             .memory = root_.string(),
+                             .pids = root_.string(),
+                             .cpu = root_.string(),
+                             .usage = root_.string()}));
   EXPECT_EQ(prepare_group_site(site), site);
-  EXPECT_EQ(get("cgroup.subtree_control"), "+memory +pids");
+  EXPECT_EQ(get("cgroup.subtree_control"), "+memory +pids +cpu");
 }
 
 TEST_F(FakeHierarchy, WithoutAMemoryControllerTheOldOneIsUsed) {
@@ -137,16 +150,39 @@ class RealGroup : public testing::Test {
 };
 
 TEST_F(RealGroup, EndsWhoeverUsesMoreThanItsLimit) {
-  const Result<ControlGroup> group = ControlGroup::make(site_, "test", 8);
+  const Result<ControlGroup> group = ControlGroup::make(site_, "test", {.processes = 8});
   ASSERT_TRUE(group) << group.error().message;
   ASSERT_TRUE(group->limit_memory(24 * limits::kMiB));
   EXPECT_EQ(ending_of_use(*group, 4 * limits::kMiB), 0);
+  EXPECT_EQ(group->events().oom_kills, 0U);
   EXPECT_EQ(ending_of_use(*group, 96 * limits::kMiB), 137);
+  EXPECT_EQ(group->events().oom_kills, 1U);
+}
+
+TEST_F(RealGroup, LimitsProcessorTimeAndCountsIt) {
+  if (site_.cpu.empty() || site_.usage.empty()) GTEST_SKIP() << "the cpu controller is not delegated here";
+  const Result<ControlGroup> group = ControlGroup::make(site_, "test", {.processes = 8, .cpu_percent = 25});
+  ASSERT_TRUE(group) << group.error().message;
+  ASSERT_TRUE(group->limits_cpu());
+  std::ifstream quota(fmt::format("{}/relay.{}.test/cpu.cfs_quota_us", site_.cpu, ::getpid()));
+  std::size_t microseconds = 0;
+  EXPECT_TRUE(quota >> microseconds);
+  EXPECT_EQ(microseconds, 25'000U);
+  EXPECT_EQ(ending_of_use(*group, 8 * limits::kMiB), 0);
+  EXPECT_GT(group->events().cpu_used.value_or(std::chrono::microseconds(0)).count(), 0);
+}
+
+TEST_F(RealGroup, AZygotesGroupHasNoSayOverProcessorTime) {
+  const Result<ControlGroup> group = ControlGroup::make(site_, "test", {.processes = 8});
+  ASSERT_TRUE(group) << group.error().message;
+  EXPECT_FALSE(group->limits_cpu());
+  EXPECT_FALSE(group->events().cpu_used);
+  EXPECT_LE(group->directories().size(), 2U);
 }
 
 TEST_F(RealGroup, LimitsProcesses) {
   if (site_.pids.empty()) GTEST_SKIP() << "the pids controller is not delegated here";
-  const Result<ControlGroup> group = ControlGroup::make(site_, "test", 1);
+  const Result<ControlGroup> group = ControlGroup::make(site_, "test", {.processes = 1});
   ASSERT_TRUE(group) << group.error().message;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -156,13 +192,14 @@ TEST_F(RealGroup, LimitsProcesses) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(group->events().refused_forks, 1U);
 }
 
 TEST_F(RealGroup, IsRemovedAtItsEndAndTwoMayHaveOneName) {
   std::vector<std::string> directories;
   {
-    const Result<ControlGroup> first = ControlGroup::make(site_, "test", 8);
-    const Result<ControlGroup> second = ControlGroup::make(site_, "test", 8);
+    const Result<ControlGroup> first = ControlGroup::make(site_, "test", {.processes = 8});
+    const Result<ControlGroup> second = ControlGroup::make(site_, "test", {.processes = 8});
     ASSERT_TRUE(first && second);
     directories = first->directories();
     directories.insert(directories.end(), second->directories().begin(), second->directories().end());

@@ -79,8 +79,11 @@ GroupHomes parse_group_homes(std::string_view mountinfo, std::string_view cgroup
       if (const auto path = find_path(cgroup, controller); path && home.empty()) home = place(*mount, *path);
     };
     if (mount->type == "cgroup2") settle(homes.unified, "");
-    if (mount->type == "cgroup" && has_controller(mount->options, "memory")) settle(homes.memory, "memory");
-    if (mount->type == "cgroup" && has_controller(mount->options, "pids")) settle(homes.pids, "pids");
+    if (mount->type != "cgroup") continue;
+    const std::pair<std::string&, std::string_view> controllers[] = {
+        {homes.memory, "memory"}, {homes.pids, "pids"}, {homes.cpu, "cpu"}, {homes.usage, "cpuacct"}};
+    for (const auto& [home, controller] : controllers)
+      if (has_controller(mount->options, controller)) settle(home, controller);
   }
   return homes;
 }

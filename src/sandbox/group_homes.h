@@ -11,6 +11,8 @@ struct GroupHomes {
   std::string unified;  // v2
   std::string memory;   // v1
   std::string pids;     // v1
+  std::string cpu{};    // v1: quota and weight
+  std::string usage{};  // v1: the accounts of processor time (cpuacct)
 
   bool operator==(const GroupHomes&) const = default;
 };
