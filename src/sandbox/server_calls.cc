@@ -1,8 +1,10 @@
 #include "sandbox/server_calls.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -76,8 +78,30 @@ constexpr int kRefused[] = {
 };
 
 // As if the kernel were older: programs fall back to what the filter can look into.
-constexpr int kUnknown[] = {SCMP_SYS(clone3), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter),
-                            SCMP_SYS(io_uring_register)};
+constexpr int kUnknown[] = {SCMP_SYS(clone3), SCMP_SYS(openat2), SCMP_SYS(io_uring_setup),
+                            SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
+
+// Mounts in the cage ignore set-uid bits, but a directory that it may write is there outside, too. A file
+// made with such a bit would run as its owner, who is the user that relay runs as.
+constexpr unsigned long kSetIdBits[] = {S_ISUID, S_ISGID};
+
+struct ModeArgument {
+  int call;
+  unsigned argument;
+};
+constexpr int kFchmodat2 = 452;  // on every architecture; older headers do not name it
+constexpr ModeArgument kModes[] = {{SCMP_SYS(chmod), 1},   {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2},
+                                   {kFchmodat2, 2},        {SCMP_SYS(creat), 1},  {SCMP_SYS(mknod), 1},
+                                   {SCMP_SYS(mknodat), 2}, {SCMP_SYS(mkdir), 1},  {SCMP_SYS(mkdirat), 2}};
+
+// The mode of an open counts only when it makes a file; otherwise the register holds anything.
+struct OpenArguments {
+  int call;
+  unsigned flags;
+  unsigned mode;
+};
+constexpr OpenArguments kOpens[] = {{SCMP_SYS(open), 1, 2}, {SCMP_SYS(openat), 2, 3}};
+constexpr unsigned long kMakingFlags[] = {O_CREAT, O_TMPFILE & ~static_cast<unsigned long>(O_DIRECTORY)};
 
 constexpr unsigned long kNamespaceFlags[] = {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS,    CLONE_NEWNET,
                                              CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
@@ -113,6 +137,14 @@ Result<void> add_server_rules(void* context) {
     if (!is_family_allowed(family))
       refuse(SCMP_SYS(socket), EAFNOSUPPORT,
              {{0, SCMP_CMP_MASKED_EQ, 0xffffffffUL, static_cast<scmp_datum_t>(family)}});
+  for (const unsigned long bit : kSetIdBits) {
+    for (const ModeArgument& mode : kModes)
+      refuse(mode.call, EPERM, {{mode.argument, SCMP_CMP_MASKED_EQ, bit, bit}});
+    for (const OpenArguments& open : kOpens)
+      for (const unsigned long flag : kMakingFlags)
+        refuse(open.call, EPERM,
+               {{open.flags, SCMP_CMP_MASKED_EQ, flag, flag}, {open.mode, SCMP_CMP_MASKED_EQ, bit, bit}});
+  }
   if (result != 0) return fail(from_errno(-result, "wall system_call_filter: make the rules of a server"));
   return {};
 }
