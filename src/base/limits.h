@@ -224,6 +224,20 @@ inline constexpr std::size_t kCageConnections = 64;  // open at once from one ca
 inline constexpr std::size_t kCageHeadBytes =
     16 * kKiB;                           // what a caged server says before its proxy connects
 inline constexpr auto kCageIdle = 300s;  // a proxied connection on which nothing moves
+// What all processes in one cage may use together; each has a key under mcps[].sandbox.limits.
+inline constexpr std::size_t kCageMemoryBytes = 2048 * kMiB;  // Node with a large bundle, started by npx
+inline constexpr std::size_t kCageProcesses = 256;            // threads count: Node alone has eleven
+inline constexpr std::size_t kCageCpuPercent = 200;           // of one processor: a build step uses two
+inline constexpr std::size_t kCageOpenFiles = 4096;           // of one process; npm opens many at once
+inline constexpr std::size_t kCageFileBytes = 4096 * kMiB;    // one file: above models and disk images
+inline constexpr std::size_t kCageTmpBytes = 512 * kMiB;      // of /tmp, home and /dev/shm, in memory
+inline constexpr std::size_t kCageTmpInodes = 65'536;         // a big node_modules has 40,000
+inline constexpr std::size_t kCageOwnProcesses = 2;           // relay-cage itself, beside the server's
+inline constexpr std::size_t kCageNice = 10;                  // where there is no processor quota
+inline constexpr auto kCageWatch = 1s;           // between two looks at what the kernel counted in a group
+inline constexpr auto kCageMemoryWatch = 250ms;  // between two sums of memory where no group counts it
+inline constexpr auto kCageRemoval = 500ms;      // for the group of a dead cage to become empty
+inline constexpr auto kSupervisorEnd = 2s;  // for descendants to die of SIGKILL; another user's are left then
 inline constexpr std::size_t kImportFileBytes = 4 * kMiB;
 
 // Upstream tools called from code.

@@ -1,11 +1,14 @@
 #include "sandbox/cage_plan.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "sandbox/namespaces.h"
 
 namespace relay::sandbox {
 namespace {
@@ -31,6 +34,37 @@ std::string text_of(const json::object& plan, std::string_view key) {
   return std::string(json::find_string(plan, key).value_or(std::string_view()));
 }
 
+// In the order of ProcessLimits.
+constexpr std::pair<std::string_view, std::size_t ProcessLimits::*> kLimits[] = {
+    {"dataBytes", &ProcessLimits::data_bytes},   {"processes", &ProcessLimits::processes},
+    {"cpuSeconds", &ProcessLimits::cpu_seconds}, {"openFiles", &ProcessLimits::open_files},
+    {"fileBytes", &ProcessLimits::file_bytes},   {"nice", &ProcessLimits::nice}};
+
+json::object to_json(const ProcessLimits& limits) {
+  json::object object;
+  for (const auto& [key, member] : kLimits)
+    if (limits.*member != 0) object[key] = limits.*member;
+  return object;
+}
+
+Result<std::size_t> parse_count(const json::object& object, std::string_view key, std::size_t otherwise) {
+  if (!json::find(object, key)) return otherwise;
+  const auto value = json::find_int(object, key);
+  if (!value || *value < 0)
+    return fail(invalid(fmt::format("the cage's plan: {} is no number from 0 on", key)));
+  return static_cast<std::size_t>(*value);
+}
+
+Result<ProcessLimits> parse_limits(const json::object& plan) {
+  ProcessLimits limits;
+  const json::object* object = json::find_object(plan, "limits");
+  if (!object) return limits;
+  for (const auto& [key, member] : kLimits) {
+    RELAY_TRY(limits.*member, parse_count(*object, key, 0));
+  }
+  return limits;
+}
+
 bool is_beneath(std::string_view path, std::string_view directory) {
   return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
 }
@@ -53,10 +87,39 @@ Result<void> check_path(const std::string& path, std::string_view what) {
 
 }  // namespace
 
+bool changes_user(CageUser user) {
+  constexpr unsigned kHighestPid = 4'194'304;
+  return user == CageUser::unprivileged && ::geteuid() == 0 && maps_user(kCageUsers) &&
+         maps_user(kCageUsers + kHighestPid);
+}
+
+std::string_view name_of(CageUser user) {
+  switch (user) {
+    case CageUser::unprivileged: return "unprivileged";
+    case CageUser::own: return "own";
+  }
+  return "unknown";
+}
+
+std::optional<CageUser> find_cage_user(std::string_view name) {
+  for (const CageUser user : {CageUser::unprivileged, CageUser::own})
+    if (name == name_of(user)) return user;
+  return std::nullopt;
+}
+
 json::object to_json(const CagePlan& plan) {
-  return {{"program", plan.program},     {"args", to_array(plan.args)},   {"directory", plan.directory},
-          {"read", to_array(plan.read)}, {"write", to_array(plan.write)}, {"home", plan.home},
-          {"hosts", plan.hosts}};
+  return {{"program", plan.program},
+          {"args", to_array(plan.args)},
+          {"directory", plan.directory},
+          {"read", to_array(plan.read)},
+          {"write", to_array(plan.write)},
+          {"home", plan.home},
+          {"hosts", plan.hosts},
+          {"user", name_of(plan.user)},
+          {"groups", to_array(plan.groups)},
+          {"limits", to_json(plan.limits)},
+          {"scratchBytes", plan.scratch_bytes},
+          {"scratchFiles", plan.scratch_files}};
 }
 
 Result<void> check(const CagePlan& plan) {
@@ -77,6 +140,15 @@ Result<CagePlan> parse_cage_plan(std::string_view text) {
   RELAY_TRY(plan.read, parse_texts(object, "read"));
   RELAY_TRY(plan.write, parse_texts(object, "write"));
   plan.hosts = json::find_bool(object, "hosts").value_or(false);
+  if (const auto user = json::find_string(object, "user")) {
+    const std::optional<CageUser> known = find_cage_user(*user);
+    if (!known) return fail(invalid(fmt::format("the cage's plan: there is no user \"{}\"", *user)));
+    plan.user = *known;
+  }
+  RELAY_TRY(plan.groups, parse_texts(object, "groups"));
+  RELAY_TRY(plan.limits, parse_limits(object));
+  RELAY_TRY(plan.scratch_bytes, parse_count(object, "scratchBytes", plan.scratch_bytes));
+  RELAY_TRY(plan.scratch_files, parse_count(object, "scratchFiles", plan.scratch_files));
   RELAY_CHECK(check(plan));
   return plan;
 }

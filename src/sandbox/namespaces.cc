@@ -13,6 +13,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -64,6 +66,12 @@ Result<void> map_ids(pid_t pid, const LaunchPlan& plan) {
   return map_one_id(pid, kNobody, kNobody);
 }
 
+Result<void> map_foreign_id(pid_t pid, const IdMapping& mapping) {
+  const std::string map = fmt::format("{} {} 1\n", mapping.inside, mapping.outside);
+  RELAY_CHECK(write_proc(pid, "uid_map", map));
+  return write_proc(pid, "gid_map", map);
+}
+
 void end_child(pid_t pid) {
   ::kill(pid, SIGKILL);
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
@@ -72,7 +80,14 @@ void end_child(pid_t pid) {
 
 }  // namespace
 
-Result<pid_t> fork_into_namespaces(const LaunchPlan& plan) {
+bool maps_user(unsigned id) {
+  std::ifstream map("/proc/self/uid_map");
+  for (std::uint64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;)
+    if (id >= inside && id - inside < count) return true;
+  return false;
+}
+
+Result<pid_t> fork_into_namespaces(const LaunchPlan& plan, std::optional<IdMapping> mapping) {
   RELAY_TRY(FdPair mapped, open_pipe());
   const unsigned long flags = clone_flags(plan);
   const auto pid = static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0));
@@ -89,7 +104,7 @@ Result<pid_t> fork_into_namespaces(const LaunchPlan& plan) {
     return 0;
   }
   if (flags & CLONE_NEWUSER) {
-    if (Result<void> result = map_ids(pid, plan); !result) {
+    if (Result<void> result = mapping ? map_foreign_id(pid, *mapping) : map_ids(pid, plan); !result) {
       end_child(pid);
       return fail(std::move(result.error()));
     }
@@ -114,15 +129,43 @@ Result<void> enter_empty_root() {
   return {};
 }
 
-Result<void> become_nobody() {
+// The namespace lives in the descriptor; the process that it was made for is not needed any more.
+Result<Fd> open_mount_mapping(unsigned owner, unsigned outside) {
+  constexpr unsigned kLast = 4294967294;  // the highest id there is
+  if (owner >= outside || outside >= kLast) return fail(internal("a mount maps an id to a higher one"));
+  const auto pid =
+      static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, 0));
+  if (pid < 0) return wall_failed(Wall::unprivileged_user, "make a user namespace for the declared paths");
+  if (pid == 0)
+    for (;;) ::pause();
+  std::string map = fmt::format("{} {} 1\n", owner, outside);
+  if (owner > 0) map += fmt::format("0 0 {}\n", owner);
+  if (outside - owner > 1) map += fmt::format("{0} {0} {1}\n", owner + 1, outside - owner - 1);
+  map += fmt::format("{0} {0} {1}\n", outside + 1, kLast - outside);
+  Result<void> mapped = write_proc(pid, "uid_map", map);
+  if (mapped) mapped = write_proc(pid, "gid_map", map);
+  Fd space(::open(fmt::format("/proc/{}/ns/user", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const int error = errno;
+  end_child(pid);
+  if (!mapped) return fail(std::move(mapped.error()));
+  if (!space.is_open())
+    return fail(from_errno(error, "wall unprivileged_user: open the user namespace of the declared paths"));
+  return space;
+}
+
+Result<void> become_user(unsigned inside) {
   constexpr Wall kWall = Wall::unprivileged_user;
   // Where groups may not be set, only the one mapped group is left anyway.
   if (::setgroups(0, nullptr) != 0 && errno != EPERM) return wall_failed(kWall, "leave all groups");
-  if (::setresgid(kNobody, kNobody, kNobody) != 0) return wall_failed(kWall, "change the group");
+  if (::setresgid(inside, inside, inside) != 0) return wall_failed(kWall, "change the group");
   // Capabilities are dropped by name later; this keeps them until then when the id changes.
   if (::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) return wall_failed(kWall, "keep capabilities");
-  if (::setresuid(kNobody, kNobody, kNobody) != 0) return wall_failed(kWall, "change the user");
+  if (::setresuid(inside, inside, inside) != 0) return wall_failed(kWall, "change the user");
   return {};
+}
+
+Result<void> become_nobody() {
+  return become_user(kNobody);
 }
 
 namespace {
