@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,13 +10,15 @@
 
 #include <fmt/format.h>
 
-#include "private_root.h"
+#include "cage_init.h"
+#include "process_limits.h"
 #include "proxy_port.h"
 #include "sandbox/namespaces.h"
 
 namespace relay::cage {
 
-Result<void> restore_state(const sandbox::CagePlan& plan) {
+Result<void> restore_state(const sandbox::CagePlan& plan, const std::optional<sandbox::IdMapping>& mapping,
+                           std::vector<Tree> declared) {
   constexpr std::string_view kName = "cage";
   if (::sethostname(kName.data(), kName.size()) != 0)
     return fail(from_errno(errno, "wall uts_namespace: name the host"));
@@ -27,7 +27,15 @@ Result<void> restore_state(const sandbox::CagePlan& plan) {
     RELAY_TRY(const std::uint16_t port, give_out_listener(sandbox::kCageSocket));
     set_proxy_variables(port);
   }
-  return enter_private_root(plan);
+  // Paths are taken as the user that relay runs as, which may see them; the rest is made by the cage's own.
+  RELAY_TRY(const Parts system, take_system());
+  if (mapping) {
+    RELAY_CHECK(sandbox::become_user(mapping->inside));
+    RELAY_CHECK(sandbox::die_with_parent());
+  } else {
+    RELAY_TRY(declared, take_declared(plan, nullptr));
+  }
+  return enter_private_root(plan, system, declared);
 }
 
 Result<void> confine_init() {
@@ -39,21 +47,14 @@ Result<void> confine_init() {
 
 namespace {
 
-Result<void> confine_server(const sandbox::SystemCallFilter& filter) {
-  const rlimit no_core{0, 0};
-  if (::setpgid(0, 0) != 0 || ::setrlimit(RLIMIT_CORE, &no_core) != 0)
-    return fail(from_errno(errno, "prepare the server's process"));
+Result<void> confine_server(const sandbox::CagePlan& plan, const sandbox::SystemCallFilter& filter) {
+  if (::setpgid(0, 0) != 0) return fail(from_errno(errno, "prepare the server's process"));
+  RELAY_CHECK(limit_process(plan.limits));
   if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
     return fail(from_errno(errno, "close what is not the server's"));
   RELAY_CHECK(sandbox::drop_capabilities());
   RELAY_CHECK(sandbox::forbid_new_privileges());
   return filter.load();
-}
-
-void reset_signals() {
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 }  // namespace
@@ -67,8 +68,8 @@ Error become_server(const sandbox::CagePlan& plan, const sandbox::SystemCallFilt
   std::vector<char*> argv{const_cast<char*>(plan.program.c_str())};
   for (const std::string& arg : plan.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
-  reset_signals();
-  if (const Result<void> confined = confine_server(filter); !confined) return confined.error();
+  release_signals();
+  if (const Result<void> confined = confine_server(plan, filter); !confined) return confined.error();
   ::execvp(plan.program.c_str(), argv.data());
   return from_errno(
       errno,

@@ -23,16 +23,7 @@ std::unexpected<Error> wall_failed(std::string_view step) {
   return fail(from_errno(errno, fmt::format("wall private_root: {}", step)));
 }
 
-// ---- Trees: taken while the old root is there, put in place after it is gone from view. A tree that was
-// taken needs no path any more, so nothing that the server left behind can lead a mount astray.
-
 enum class Access { read, write, device };
-
-struct Tree {
-  std::string path;
-  Fd mount;
-  bool is_directory = true;
-};
 
 std::uint64_t attributes(Access access) {
   switch (access) {
@@ -43,36 +34,47 @@ std::uint64_t attributes(Access access) {
   return MOUNT_ATTR_RDONLY;
 }
 
-Result<Tree> take_tree(const std::string& path, Access access) {
-  Tree tree{.path = path,
-            .mount = Fd(static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
-                                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)))};
-  if (!tree.mount.is_open()) return wall_failed("show " + path);
+Result<void> limit_mount(const Tree& tree, Access access) {
   mount_attr wanted{};
   wanted.attr_set = attributes(access);
   wanted.propagation = MS_PRIVATE;
   if (::syscall(SYS_mount_setattr, tree.mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted,
                 sizeof wanted) != 0)
-    return wall_failed("restrict " + path);
+    return wall_failed("restrict " + tree.path);
+  return {};
+}
+
+Result<Tree> take_tree(const std::string& path, Access access) {
+  Tree tree{.path = path,
+            .mount = Fd(static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
+                                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)))};
+  if (!tree.mount.is_open()) return wall_failed("show " + path);
+  RELAY_CHECK(limit_mount(tree, access));
   struct stat status{};
   if (::fstat(tree.mount.get(), &status) != 0) return wall_failed("look at " + path);
   tree.is_directory = S_ISDIR(status.st_mode);
   return tree;
 }
 
+Result<void> map_ids(const Tree& tree, Access access, const Fd& mapping) {
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_IDMAP;
+  wanted.userns_fd = static_cast<std::uint64_t>(mapping.get());
+  if (::syscall(SYS_mount_setattr, tree.mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted,
+                sizeof wanted) == 0)
+    return {};
+  // Read with what everybody may do: a stronger wall than the mapping, not a weaker one.
+  if (access == Access::read) return {};
+  return fail(from_errno(
+      errno, fmt::format("wall unprivileged_user: {} cannot be written by a user other than root (its "
+                         "filesystem has no idmapped mounts): put it on another filesystem, run relay as a "
+                         "plain user, or set sandbox.user to \"own\"",
+                         tree.path)));
+}
+
 bool exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }
-
-struct Link {
-  std::string path;
-  std::string target;
-};
-
-struct Parts {
-  std::vector<Tree> trees;  // parents before children
-  std::vector<Link> links;
-};
 
 constexpr const char* kSystem[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 // Without them programs do not start, know no time zone or trust no certificate. Nothing of it is secret.
@@ -83,7 +85,10 @@ constexpr const char* kSettings[] = {
     "/etc/services"};
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
-Result<void> take_system(Parts& parts) {
+}  // namespace
+
+Result<Parts> take_system() {
+  Parts parts;
   for (const char* path : kSystem) {
     char target[PATH_MAX];
     if (const ssize_t length = ::readlink(path, target, sizeof target); length > 0) {
@@ -102,20 +107,25 @@ Result<void> take_system(Parts& parts) {
     RELAY_TRY(Tree tree, take_tree(path, Access::device));
     parts.trees.push_back(std::move(tree));
   }
-  return {};
+  return parts;
 }
 
 // A path that may be written is not also shown read-only. Sorted, so that a parent is there before its child.
-Result<void> take_declared(const sandbox::CagePlan& plan, Parts& parts) {
+Result<std::vector<Tree>> take_declared(const sandbox::CagePlan& plan, const Fd* mapping) {
+  std::vector<Tree> trees;
   const std::set<std::string> writable(plan.write.begin(), plan.write.end());
   std::set<std::string> all(plan.read.begin(), plan.read.end());
   all.insert(writable.begin(), writable.end());
   for (const std::string& path : all) {
-    RELAY_TRY(Tree tree, take_tree(path, writable.contains(path) ? Access::write : Access::read));
-    parts.trees.push_back(std::move(tree));
+    const Access access = writable.contains(path) ? Access::write : Access::read;
+    RELAY_TRY(Tree tree, take_tree(path, access));
+    if (mapping) RELAY_CHECK(map_ids(tree, access, *mapping));
+    trees.push_back(std::move(tree));
   }
-  return {};
+  return trees;
 }
+
+namespace {
 
 // ---- The new root.
 
@@ -147,9 +157,36 @@ Result<void> put_tree(const Tree& tree) {
 
 constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV;
 
-Result<void> mount_memory(const std::string& path, const char* options) {
+Result<void> mount_memory(const std::string& path, const std::string& options) {
   RELAY_CHECK(make_directories(path));
-  if (::mount("cage", path.c_str(), "tmpfs", kPlain, options) != 0) return wall_failed("an empty " + path);
+  if (::mount("cage", path.c_str(), "tmpfs", kPlain, options.c_str()) != 0)
+    return wall_failed("an empty " + path);
+  return {};
+}
+
+// ---- What it may write without asking: one tmpfs, so that bytes and files have one limit. Its directories
+// are bound to where they are used; the tmpfs itself is then out of sight.
+
+constexpr const char* kScratch = "/.scratch";
+
+Result<void> open_scratch(const sandbox::CagePlan& plan) {
+  return mount_memory(kScratch,
+                      fmt::format("size={},nr_inodes={},mode=755", plan.scratch_bytes, plan.scratch_files));
+}
+
+Result<void> bind_scratch(std::string_view name, const std::string& path, mode_t mode) {
+  const std::string source = fmt::format("{}/{}", kScratch, name);
+  if (::mkdir(source.c_str(), mode) != 0 || ::chmod(source.c_str(), mode) != 0)
+    return wall_failed("make " + source);
+  RELAY_CHECK(make_directories(path));
+  if (::mount(source.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return wall_failed("an empty " + path);
+  return {};
+}
+
+Result<void> close_scratch() {
+  if (::umount2(kScratch, MNT_DETACH) != 0 || ::rmdir(kScratch) != 0)
+    return wall_failed("put the scratch space out of sight");
   return {};
 }
 
@@ -173,7 +210,7 @@ Result<void> make_settings(const sandbox::CagePlan& plan) {
 
 Result<void> make_devices() {
   RELAY_CHECK(mount_memory("/dev", "size=64k,mode=755"));
-  RELAY_CHECK(mount_memory("/dev/shm", "size=256m,mode=1777"));
+  RELAY_CHECK(bind_scratch("shm", "/dev/shm", 01777));
   for (const auto& [path, target] : {std::pair{"/dev/fd", "/proc/self/fd"},
                                      {"/dev/stdin", "/proc/self/fd/0"},
                                      {"/dev/stdout", "/proc/self/fd/1"},
@@ -218,23 +255,22 @@ bool needs_home(const sandbox::CagePlan& plan) {
 
 }  // namespace
 
-Result<void> enter_private_root(const sandbox::CagePlan& plan) {
-  Parts system;
-  Parts declared;
-  RELAY_CHECK(take_system(system));
-  RELAY_CHECK(take_declared(plan, declared));
+Result<void> enter_private_root(const sandbox::CagePlan& plan, const Parts& system,
+                                const std::vector<Tree>& declared) {
   ::umask(022);
   RELAY_CHECK(change_root());
   RELAY_CHECK(make_processes());
   RELAY_CHECK(leave_old_root());
   RELAY_CHECK(make_settings(plan));
-  RELAY_CHECK(mount_memory("/tmp", "size=512m,mode=1777"));
+  RELAY_CHECK(open_scratch(plan));
+  RELAY_CHECK(bind_scratch("tmp", "/tmp", 01777));
   RELAY_CHECK(make_devices());
   for (const Link& link : system.links)
     if (::symlink(link.target.c_str(), link.path.c_str()) != 0) return wall_failed("link " + link.path);
   for (const Tree& tree : system.trees) RELAY_CHECK(put_tree(tree));
-  if (needs_home(plan)) RELAY_CHECK(mount_memory(plan.home, "size=512m,mode=700"));
-  for (const Tree& tree : declared.trees) RELAY_CHECK(put_tree(tree));
+  if (needs_home(plan)) RELAY_CHECK(bind_scratch("home", plan.home, 0700));
+  RELAY_CHECK(close_scratch());
+  for (const Tree& tree : declared) RELAY_CHECK(put_tree(tree));
   RELAY_CHECK(make_directories("/var"));
   if (::symlink("/tmp", "/var/tmp") != 0 && errno != EEXIST) return wall_failed("link /var/tmp");
   RELAY_CHECK(make_read_only("/dev"));
