@@ -36,6 +36,7 @@ json::value describe_server(const upstream::Upstream& server) {
   if (!status.reason.empty()) out["reason"] = status.reason;
   if (status.revision) out["revision"] = json::string(protocol::name_of(*status.revision));
   if (status.pid) out["pid"] = *status.pid;
+  if (status.cage) out["cage"] = sandbox::to_json(*status.cage);
   if (!status.reason.empty() && !status.stderr_tail.empty())
     out["stderr"] = json::array(status.stderr_tail.begin(), status.stderr_tail.end());
   if (const auto offer = server.known_offer()) describe_offer(out, *offer);

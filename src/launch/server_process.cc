@@ -6,19 +6,26 @@
 #include <optional>
 
 #include "io/spawn.h"
+#include "upstream/limit_watch.h"
 
 namespace relay::launch {
 
 struct ServerProcess::Body {
-  Body(const io::Loop& loop, io::Child process, std::shared_ptr<ServerLog> server_log,
-       ProcessCount::Head counted)
+  Body(const io::Loop& loop, io::Child process, upstream::Launch launch,
+       std::shared_ptr<ServerLog> server_log, ProcessCount::Head counted)
       : executor(loop),
+        proxy(std::move(launch.proxy)),
+        standing(std::move(launch.standing)),
+        watch(launch.limits, std::move(launch.group), server_log),
         child(std::move(process)),
         log(std::move(server_log)),
         drained(loop),
         head(std::move(counted)) {}
 
   io::Loop executor;
+  std::unique_ptr<CageProxy> proxy;
+  std::optional<sandbox::CageStanding> standing;
+  upstream::LimitWatch watch;
   io::Child child;
   std::shared_ptr<ServerLog> log;
   io::Event drained;
@@ -31,6 +38,7 @@ struct ServerProcess::Body {
     child.signal_group(SIGKILL);
     boost::system::error_code ignored;
     child.err().close(ignored);  // NOLINT: an error here means it was closed already
+    proxy.reset();
     head.reset();
   }
 };
@@ -64,21 +72,35 @@ io::Task<void> drain_stderr(std::shared_ptr<Body> body) {
 }
 
 io::Task<void> reap(std::shared_ptr<Body> body) {
-  body->child.signal_group(SIGKILL);
-  [[maybe_unused]] const auto status = co_await body->child.wait();
+  [[maybe_unused]] const auto status = co_await body->child.stop(std::chrono::seconds(0));
   body->finish();
+  co_return Result<void>{};
+}
+
+// Owns the body until the group is gone: the kernel takes a moment after the last process.
+io::Task<void> watch_limits(std::shared_ptr<Body> body) {
+  while (body->child.running()) {
+    if (body->watch.look()) body->child.end_group();
+    [[maybe_unused]] const auto ended = co_await io::with_timeout(body->child.wait(), limits::kCageWatch, "");
+  }
+  const auto deadline = std::chrono::steady_clock::now() + limits::kCageRemoval;
+  body->watch.look();
+  while (!body->watch.remove_group() && std::chrono::steady_clock::now() < deadline)
+    RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::milliseconds(2)));
   co_return Result<void>{};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Loop& executor,
-                                                            const io::ChildSpec& spec,
+Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Loop& executor, upstream::Launch launch,
                                                             std::shared_ptr<ServerLog> log,
                                                             const std::shared_ptr<ProcessCount>& heads) {
-  RELAY_TRY(io::Child child, io::Child::spawn(executor, spec));
-  auto body = std::make_shared<Body>(executor, std::move(child), std::move(log), heads->enter());
+  RELAY_TRY(io::Child child, io::Child::spawn(executor, launch.child));
+  if (launch.proxy) launch.proxy->cage_started();
+  auto body =
+      std::make_shared<Body>(executor, std::move(child), std::move(launch), std::move(log), heads->enter());
   io::spawn(executor, drain_stderr(body), "stderr of an upstream server");
+  if (body->watch.has_group()) io::spawn(executor, watch_limits(body), "limits of a cage");
   return std::unique_ptr<ServerProcess>(new ServerProcess(std::move(body)));
 }
 
@@ -93,13 +115,18 @@ io::Child& ServerProcess::child() {
   return body_->child;
 }
 
+const std::optional<sandbox::CageStanding>& ServerProcess::standing() const {
+  return body_->standing;
+}
+
 io::Task<std::string> ServerProcess::exit_report() {
   const std::shared_ptr<Body> body = body_;
   const auto deadline = std::chrono::steady_clock::now() + limits::kUpstreamExitReport;
   auto status = co_await io::with_timeout(body->child.wait(), limits::kUpstreamExitReport, "");
   if (!status) co_return std::string();
   RELAY_CO_CHECK(co_await body->drained.wait_until(deadline));
-  co_return describe(*status);
+  body->watch.look();
+  co_return body->watch.explain(*status);
 }
 
 io::Task<void> ServerProcess::stop() {

@@ -5,34 +5,30 @@
 #include <fmt/format.h>
 
 #include "io/spawn.h"
-#include "launch/cage_proxy.h"
 #include "launch/server_process.h"
-#include "sandbox/cage_plan.h"
 #include "secrets/secrets.h"
+#include "upstream/process_launch.h"
 
 namespace relay::upstream {
 namespace {
 
 class StdioConnection final : public PeerConnection {
  public:
-  StdioConnection(std::unique_ptr<launch::CageProxy> proxy, std::unique_ptr<launch::ServerProcess> process,
-                  std::unique_ptr<peer::Peer> peer)
-      : proxy_(std::move(proxy)), process_(std::move(process)), peer_(std::move(peer)) {}
+  StdioConnection(std::unique_ptr<launch::ServerProcess> process, std::unique_ptr<peer::Peer> peer)
+      : process_(std::move(process)), peer_(std::move(peer)) {}
 
   peer::Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return process_->child().pid(); }
+  [[nodiscard]] std::optional<sandbox::CageStanding> cage() const override { return process_->standing(); }
   io::Task<std::string> exit_report() override { return process_->exit_report(); }
   io::Task<void> close() override {
     // A peer that cannot say goodbye is no reason to leave its process behind.
     [[maybe_unused]] const auto closed =
         co_await io::with_timeout(peer_->close(), limits::kUpstreamExitReport, "close");
-    auto stopped = co_await process_->stop();
-    proxy_.reset();
-    co_return stopped;
+    co_return co_await process_->stop();
   }
 
  private:
-  std::unique_ptr<launch::CageProxy> proxy_;
   std::unique_ptr<launch::ServerProcess> process_;
   std::unique_ptr<peer::Peer> peer_;  // after the process: the peer uses its pipes
 };
@@ -89,77 +85,28 @@ struct StdioTry {
   Error error;
 };
 
-/// A process to start, and its way out if it has a cage with one.
-struct Launch {
-  io::ChildSpec child;
-  std::unique_ptr<launch::CageProxy> proxy;
-};
-
-std::string home_of(const launch::Environment& environment) {
-  const auto home = environment.find("HOME");
-  if (home == environment.end() || !sandbox::check({.program = "x", .home = home->second})) return {};
-  return home->second;
-}
-
-bool is_beneath(std::string_view path, std::string_view directory) {
-  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
-}
-
-// A directory that is not in the cage cannot be started in; a server that did not ask for one starts in the
-// cage's own /tmp.
-std::string directory_inside(const ServerSpec& spec) {
-  const auto holds_it = [&](const std::string& path) { return is_beneath(spec.cwd, path); };
-  const bool is_inside = std::ranges::any_of(spec.cage->read, holds_it) ||
-                         std::ranges::any_of(spec.cage->write, holds_it) || is_beneath(spec.cwd, "/usr");
-  return is_inside ? spec.cwd : std::string();
-}
-
-sandbox::CagePlan plan_cage(const ServerSpec& spec, const launch::Environment& environment) {
-  return {.program = spec.command,
-          .args = spec.args,
-          .directory = directory_inside(spec),
-          .read = spec.cage->read,
-          .write = spec.cage->write,
-          .home = home_of(environment),
-          .hosts = !spec.cage->hosts.empty()};
-}
-
 Result<Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec,
                            const launch::Environment& environment,
                            const std::shared_ptr<launch::ServerLog>& log) {
-  Launch launch;
-  launch.child.environment = environment;
-  if (!spec.cage) {
-    launch.child.program = spec.command;
-    launch.child.args = spec.args;
-    launch.child.directory = spec.cwd;
-    return launch;
-  }
-  if (parts.cage_program.empty())
-    return fail(invalid("its sandbox needs the program relay-cage, which was not found beside relay"));
-  const sandbox::CagePlan plan = plan_cage(spec, environment);
-  RELAY_CHECK(sandbox::check(plan));
-  launch.child.program = parts.cage_program.string();
-  launch.child.args = {json::write(to_json(plan))};
-  if (plan.hosts) {
-    RELAY_TRY(launch.proxy, launch::CageProxy::make(parts.executor, spec.cage->hosts, log));
-    launch.child.fds[sandbox::kCageSocket] = launch.proxy->cage_socket();
-  }
-  return launch;
+  const LaunchParts launch{.executor = parts.executor,
+                           .cage_program = parts.cage_program,
+                           .find_group_site = parts.find_group_site};
+  const Command command{
+      .program = spec.command, .args = spec.args, .directory = spec.cwd, .environment = environment};
+  return spec.cage ? make_caged_launch(launch, spec.name, command, *spec.cage, log)
+                   : make_supervised_launch(launch, command);
 }
 
 // The error of a failed start says how the process ended, if it did, and what it said last.
 io::Task<StdioTry> try_stdio(const ConnectorParts& parts, Launch launch, peer::PeerOptions options,
                              peer::PeerObserver& observer, std::shared_ptr<launch::ServerLog> log) {
   RELAY_CO_TRY(std::unique_ptr<launch::ServerProcess> process,
-               launch::ServerProcess::start(parts.executor, launch.child, log, parts.heads));
-  if (launch.proxy) launch.proxy->cage_started();
+               launch::ServerProcess::start(parts.executor, std::move(launch), log, parts.heads));
   Result<std::unique_ptr<peer::Peer>> peer =
       co_await peer::connect_stdio(parts.executor, process->child(), std::move(options), observer);
   StdioTry outcome;
   if (peer) {
-    outcome.connection =
-        std::make_unique<StdioConnection>(std::move(launch.proxy), std::move(process), std::move(*peer));
+    outcome.connection = std::make_unique<StdioConnection>(std::move(process), std::move(*peer));
     co_return outcome;
   }
   outcome.error = std::move(peer.error());

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "io/thread_pool.h"
 #include "launch/child_environment.h"
 #include "launch/process_count.h"
 #include "net/http_client.h"
+#include "sandbox/control_group.h"
 #include "secrets/redactor.h"
 #include "upstream/fleet.h"
 #include "upstream/peer_connection.h"
@@ -25,6 +27,7 @@ struct ConnectorParts {
   std::shared_ptr<launch::ProcessCount> heads;
   launch::Environment environment;  // ours
   std::filesystem::path cage_program;
+  std::function<sandbox::GroupSite()> find_group_site = {};  // for cages; none: rlimits alone
 };
 
 Connect make_connector(ConnectorParts parts);

@@ -17,7 +17,8 @@ std::unique_ptr<Fleet> Fleet::make(io::Loop executor, net::HttpClient& http, io:
                            .redactor = redactor,
                            .heads = heads,
                            .environment = launch::our_environment(),
-                           .cage_program = options.cage_program};
+                           .cage_program = options.cage_program,
+                           .find_group_site = std::move(options.find_group_site)};
   FleetParts parts{.executor = executor,
                    .clock = clock,
                    .log = log,

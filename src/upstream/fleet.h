@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "io/thread_pool.h"
 #include "net/http_client.h"
+#include "sandbox/control_group.h"
 #include "secrets/secrets.h"
 #include "upstream/upstream.h"
 
@@ -34,7 +35,8 @@ struct FleetOptions {
   protocol::Implementation self;  // how we introduce ourselves
   std::filesystem::path state;    // .relay/mcp: era verdicts, logs
   secrets::ResolveSecrets resolve;
-  std::filesystem::path cage_program;  // relay-cage, for servers with a CageSpec
+  std::filesystem::path cage_program;  // relay-cage: cages, and the supervisors of other stdio servers
+  std::function<sandbox::GroupSite()> find_group_site = {};  // where cages have their control groups
 };
 
 class Fleet {

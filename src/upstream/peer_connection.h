@@ -11,6 +11,7 @@
 #include "io/task.h"
 #include "launch/server_log.h"
 #include "peer/peer.h"
+#include "sandbox/cage_limits.h"
 #include "upstream/server_spec.h"
 
 namespace relay::upstream {
@@ -21,6 +22,8 @@ class PeerConnection {
 
   virtual peer::Peer& peer() = 0;
   [[nodiscard]] virtual std::optional<int> pid() const = 0;
+  /// What holds the limits of its cage; nothing without a cage.
+  [[nodiscard]] virtual std::optional<sandbox::CageStanding> cage() const { return std::nullopt; }
   /// How the process ended, for a sentence: "exited with code 3". Waits a moment for it; empty when it runs
   /// or there is none.
   virtual io::Task<std::string> exit_report() = 0;

@@ -54,7 +54,8 @@ class ProcessFixture : public testing::Test {
                                .redactor = redactor,
                                .heads = heads,
                                .environment = environment,
-                               .cage_program = RELAY_CAGE};
+                               .cage_program = RELAY_CAGE,
+                               .find_group_site = [this] { return groups; }};
       fleet_ = std::make_unique<SupervisedFleet>(FleetParts{.executor = loop.executor(),
                                                             .clock = clock,
                                                             .log = log,
@@ -115,6 +116,7 @@ class ProcessFixture : public testing::Test {
   std::shared_ptr<secrets::Redactor> redactor = std::make_shared<secrets::Redactor>();
   std::shared_ptr<launch::ProcessCount> heads = std::make_shared<launch::ProcessCount>(loop.executor());
   launch::Environment environment;
+  sandbox::GroupSite groups{.reason = "the test has none"};
   ServerSpec spec;
   Pace pace;
   peer::SilentScope nobody;

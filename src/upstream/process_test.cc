@@ -115,12 +115,11 @@ TEST_F(ProcessTest, AFrozenServerIsFoundOutAndReplaced) {
   pace.ping = 200ms;
   pace.timeouts = 2;
   const std::string before = call("pid");
+  const auto supervisor = server()->status().pid;
   ASSERT_FALSE(request("freeze", "{}", 200ms));
   ASSERT_FALSE(request("echo", "{}", 200ms));
-  until([&] {
-    return server()->status().phase == ServerPhase::ready &&
-           std::to_string(server()->status().pid.value_or(0)) != before;
-  });
+  until(
+      [&] { return server()->status().phase == ServerPhase::ready && server()->status().pid != supervisor; });
   EXPECT_NE(call("pid"), before);
   EXPECT_FALSE(is_alive(std::stoi(before)));
 }
@@ -133,6 +132,48 @@ TEST_F(ProcessTest, GrandchildrenGoWithTheirServer) {
     return !is_alive(grandchild) ||
            read("/proc/" + std::to_string(grandchild) + "/stat").find(") Z") != std::string::npos;
   });
+}
+
+TEST_F(ProcessTest, AGrandchildThatLeftTheSessionEndsWithItsServer) {
+  const int detached = std::stoi(call("detach"));
+  EXPECT_TRUE(is_alive(detached));
+  EXPECT_TRUE(loop.run(server()->stop()));
+  EXPECT_FALSE(is_alive(detached)) << "the supervisor waits for it";
+}
+
+TEST_F(ProcessTest, AGrandchildThatLeftTheSessionEndsAlsoWhenItsServerCrashes) {
+  const int detached = std::stoi(call("detach"));
+  ASSERT_FALSE(request("crash"));
+  until([&] { return !is_alive(detached); });
+}
+
+TEST_F(ProcessTest, AGrandchildThatLeftTheSessionEndsWithADeafServer) {
+  spec.args.push_back("--deaf");
+  const int detached = std::stoi(call("detach"));
+  EXPECT_TRUE(loop.run(server()->stop()));
+  EXPECT_FALSE(is_alive(detached));
+}
+
+// A stand-in for relay, which is killed: it starts the supervisor as io::Child does.
+TEST_F(ProcessTest, AGrandchildThatLeftTheSessionEndsWithARelayThatIsKilled) {
+  const std::string script = R"py(
+import ctypes, signal, subprocess, sys
+supervisor = subprocess.Popen([sys.argv[1], "--supervise", "sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000"],
+                              preexec_fn=lambda: ctypes.CDLL(None).prctl(1, signal.SIGRTMIN))
+supervisor.wait()
+)py";
+  auto stand_in = io::Child::spawn(
+      loop.executor(),
+      {.program = "python3", .args = {"-c", script, RELAY_CAGE}, .environment = {{"PATH", "/usr/bin:/bin"}}});
+  ASSERT_TRUE(stand_in) << stand_in.error().message;
+  io::LineReader lines(stand_in->out());
+  const auto line = loop.run(lines.read_line());
+  ASSERT_TRUE(line && *line);
+  const int detached = std::stoi(**line);
+  EXPECT_TRUE(is_alive(detached));
+  ::kill(stand_in->pid(), SIGKILL);
+  until([&] { return !is_alive(detached); });
+  EXPECT_TRUE(loop.run(stand_in->wait()));
 }
 
 TEST_F(ProcessTest, ADeafServerIsEndedAllTheSame) {

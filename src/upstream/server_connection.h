@@ -160,6 +160,9 @@ class ConnectionInstance final : public peer::PeerObserver,
   [[nodiscard]] peer::Peer& peer() const { return connection_->peer(); }
   [[nodiscard]] bool is_open() const { return connection_ && !is_closed_ && connection_->peer().is_open(); }
   [[nodiscard]] std::optional<int> pid() const { return connection_ ? connection_->pid() : std::nullopt; }
+  [[nodiscard]] std::optional<sandbox::CageStanding> cage() const {
+    return connection_ ? connection_->cage() : std::nullopt;
+  }
 
   void list_changed(peer::ListKind list) override;
   void resource_updated(std::string_view uri) override;

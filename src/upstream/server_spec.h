@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "peer/era_choice.h"
+#include "upstream/cage_spec.h"
 
 namespace relay::upstream {
 
@@ -20,15 +21,6 @@ enum class ServerTransport : std::uint8_t { stdio, http, sse };
 enum class Expose : std::uint8_t { code, tools, both, none };
 /// Whether clients share one connection, or each client session has its own (its own process, on stdio).
 enum class Sharing : std::uint8_t { shared, session };
-
-/// The walls around a stdio server that is not trusted: it sees these directories and reaches these hosts,
-/// nothing else.
-struct CageSpec {
-  std::vector<std::string> read;  // absolute paths
-  std::vector<std::string> write;
-  std::vector<std::string> hosts;  // as in policy.network.allow; empty: no network at all
-  friend bool operator==(const CageSpec&, const CageSpec&) = default;
-};
 
 struct ServerSpec {
   std::string name;  // the id in the configuration: what tools are prefixed with
@@ -50,7 +42,7 @@ struct ServerSpec {
   bool autostart = false;
   peer::EraChoice era = peer::EraChoice::probe;
   Sharing sharing = Sharing::shared;
-  std::optional<CageSpec> cage;
+  std::optional<CageSpec> cage;  // the walls around a stdio server that is not trusted
 
   std::chrono::milliseconds start_timeout = limits::kUpstreamStart;
   std::chrono::milliseconds call_timeout = limits::kUpstreamCall;

@@ -65,6 +65,7 @@ Status SupervisedUpstream::status() const {
   status.restarts = shown->failures();
   if (const auto line = shown->find_open()) {
     status.pid = line->pid();
+    status.cage = line->cage();
     status.revision = line->peer().info().revision;
   }
   return status;

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "peer/peer.h"
+#include "sandbox/cage_limits.h"
 #include "upstream/offer.h"
 #include "upstream/server_spec.h"
 
@@ -32,6 +33,7 @@ struct Status {
   std::vector<std::string> stderr_tail;  // the last lines, redacted
   int restarts = 0;                      // since it was last ready for a while
   std::optional<int> pid;
+  std::optional<sandbox::CageStanding> cage;  // what holds the limits of its cage, while it runs
   std::optional<protocol::Revision> revision;
   std::size_t open_calls = 0;
   std::uint64_t calls = 0;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { atEnd, serve, temporaryDirectory, until } from '../program.mjs';
 import { callTool } from '../mcp.mjs';
+import { alive, describe } from '../processes.mjs';
 
 const fixtures = join(import.meta.dirname, 'fixtures');
 const scripted = (name, more = {}) => ({
@@ -61,4 +62,26 @@ test('a caged server has its declared paths, its declared host, and nothing else
   assert.equal(await tell('get', { url: `http://${host}/path` }), 'you said /path');
   assert.match(await tell('get', { url: 'http://evil.test/' }), /403/);
   assert.match(await tell('connect', { host: '127.0.0.1', port: web.address().port }), /^ConnectionRefusedError/);
+});
+
+test('a server\'s process that left its session does not outlive a relay that is killed', async (t) => {
+  const server = await serve(t, { config: { mcps: [scripted('s')] } });
+  await until('the tools', () => callTool(server.endpoint, 's__echo', { text: 'up' }).then(() => true, () => false), { seconds: 60 });
+  const detached = describe(Number(textOf(await callTool(server.endpoint, 's__detach'))));
+  assert.ok(alive(detached));
+  await server.stop({ signal: 'SIGKILL' });
+  await until('its end', () => !alive(detached));
+});
+
+test('a caged server that takes too much is ended by name, and its neighbour goes on', async (t) => {
+  const sandbox = { read: [fixtures], limits: { memMb: 160, pids: 40 } };
+  const server = await serve(t, { config: { toolsets: ['admin'], mcps: [scripted('caged', { entry: { sandbox } }), scripted('other')] } });
+  const tell = async (tool, args) => textOf(await callTool(server.endpoint, tool, args));
+  await until('the tools', () => tell('caged__echo', { text: 'up' }).then(() => true, () => false), { seconds: 60 });
+  const { upstreams } = (await callTool(server.endpoint, 'server_info', {})).structuredContent;
+  const { cage } = upstreams.find(({ name }) => name === 'caged');
+  const taken = await tell('caged__allocate', { megabytes: 4096 });
+  assert.match(taken, cage.memory === 'group' ? /was killed: memory limit of 160 MB/ : /MemoryError/);
+  assert.equal(await tell('caged__bomb', {}), 'Resource temporarily unavailable');
+  assert.equal(await tell('other__echo', { text: 'untouched' }), 'untouched');
 });

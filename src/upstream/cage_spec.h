@@ -1,0 +1,23 @@
+// CageSpec: what somebody wants of a cage, as a plain value: what is seen, reached and used inside.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sandbox/cage_limits.h"
+#include "sandbox/cage_plan.h"
+
+namespace relay::upstream {
+
+/// The walls around a program that is not trusted: it sees these directories and reaches these hosts, nothing
+/// else, and uses no more than its limits.
+struct CageSpec {
+  std::vector<std::string> read;  // absolute paths
+  std::vector<std::string> write;
+  std::vector<std::string> hosts;  // as in policy.network.allow; empty: no network at all
+  sandbox::CageLimits limits{};
+  sandbox::CageUser user = sandbox::CageUser::unprivileged;
+  friend bool operator==(const CageSpec&, const CageSpec&) = default;
+};
+
+}  // namespace relay::upstream
