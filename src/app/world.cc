@@ -65,10 +65,7 @@ audit::JournalOptions journal_options(const config::AuditConfig& config) {
   return options;
 }
 
-// A group limits what runs use together. One run alone has its own limits, and need not make a group and
-// remove it again.
-sandbox::GroupSite group_site(const std::string& wanted, Purpose purpose) {
-  if (purpose == Purpose::run && wanted == "auto") return {};
+sandbox::GroupSite open_group_site(const std::string& wanted) {
   sandbox::GroupSite site = sandbox::prepare_group_site(sandbox::find_group_site(wanted));
   sandbox::remove_abandoned_groups(site);
   return site;
@@ -259,12 +256,19 @@ Result<void> World::open_files() {
   return {};
 }
 
+const sandbox::GroupSite& World::group_site() {
+  if (!group_site_) group_site_ = open_group_site(config_.executor.cgroup);
+  return *group_site_;
+}
+
 Result<void> World::open_execution(Purpose purpose) {
   executors::LocalConfig local;
   local.zygote_program = (program_directory() / "relay-zygote").string();
   local.runtime_dir = (program_directory().parent_path() / "runtime").string();
   local.walls = config_.executor.walls == "reduced" ? sandbox::WallLevel::reduced : sandbox::WallLevel::full;
-  local.groups = group_site(config_.executor.cgroup, purpose);
+  // A group limits what runs use together. One run alone has its own limits, and need not make a group and
+  // remove it again.
+  if (purpose != Purpose::run || config_.executor.cgroup != "auto") local.groups = group_site();
   local.group_memory_bytes = config_.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config_.executor.ready_children;
   local.queue.running_max = config_.executor.max_concurrent_runs;
@@ -354,6 +358,7 @@ void World::open_fleet() {
   options.resolve = secrets::make_secret_resolver(config::process_environment(), config_.root,
                                                   secrets::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
+  options.find_group_site = [this] { return group_site(); };
   codemode::CodeModeOptions for_code{
       .state = options.state,
       .require_servers = json::find_bool(config_.policy, "requireServers").value_or(false)};
@@ -367,6 +372,11 @@ void World::open_gateway() {
   gateway_ = std::make_unique<gateway::Gateway>(loop_, *fleet_, *backend_, gateway_options(config_));
   backend_->add(*gateway_);
   backend_->set_capabilities(make_capabilities());
+  // In version 2 a group with processes cannot hand its controllers down, so this comes before the first
+  // server.
+  if (std::ranges::any_of(config_.mcps,
+                          [](const upstream::ServerSpec& spec) { return spec.cage.has_value(); }))
+    group_site();
   fleet_->apply(config::specs_of(config_));
 }
 

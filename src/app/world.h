@@ -27,6 +27,7 @@
 #include "packages/packages.h"
 #include "pipeline/guarded_backend.h"
 #include "runs/run_code.h"
+#include "sandbox/control_group.h"
 #include "tools/code_tools.h"
 #include "tools/file_subscriptions.h"
 #include "tools/server_info.h"
@@ -79,6 +80,8 @@ class World {
   Result<void> open_files();
   Result<void> open_packages();
   Result<void> open_execution(Purpose purpose);
+  /// Where control groups are made; found when the first zygote or cage needs one.
+  const sandbox::GroupSite& group_site();
   Result<void> add_toolsets();
   void open_fleet();
   void open_gateway();
@@ -109,6 +112,7 @@ class World {
   std::unique_ptr<io::ThreadPool> search_pool_;  // made with the files toolset
   std::unique_ptr<tools::FileSubscriptions> subscriptions_;
   std::unique_ptr<net::HttpClient> http_;
+  std::optional<sandbox::GroupSite> group_site_;
   std::unique_ptr<upstream::Fleet> fleet_;
   std::unique_ptr<codemode::CodeMode> code_mode_;
   std::unique_ptr<vfs::Trees> trees_;

@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "config/environment.h"
+#include "sandbox/cage_plan.h"
 #include "sandbox/control_group.h"
 
 namespace relay::cli {
@@ -70,14 +71,27 @@ void examine_cgroups(const config::LoadedConfig& loaded, std::vector<Finding>& o
   const sandbox::GroupSite site =
       sandbox::find_group_site(loaded.problems.empty() ? loaded.config.executor.cgroup : "auto");
   if (site.version == sandbox::GroupVersion::none) {
-    out.push_back({"kernel", "cgroups", site.required ? Health::bad : Health::optional_missing,
-                   fmt::format("none: {}; each run is limited by rlimits alone", site.reason)});
+    out.push_back(
+        {"kernel", "cgroups", site.required ? Health::bad : Health::optional_missing,
+         fmt::format("none: {}; runs and the processes of sandboxed servers are limited by rlimits alone",
+                     site.reason)});
     return;
   }
-  std::string detail = fmt::format("{}, memory{} in {}", name_of(site.version),
-                                   site.pids.empty() ? "" : " and processes", site.memory);
-  if (!site.pids.empty() && site.pids != site.memory) detail += " and " + site.pids;
+  std::string detail = fmt::format("{}, memory in {}", name_of(site.version), site.memory);
+  for (const auto& [what, directory] :
+       {std::pair<const char*, const std::string&>{"processes", site.pids}, {"processor time", site.cpu}})
+    detail += directory.empty() ? fmt::format("; {} by rlimits alone", what)
+                                : fmt::format(", {} in {}", what, directory);
   out.push_back({"kernel", "cgroups", Health::good, std::move(detail)});
+}
+
+// Only root needs it: the servers of anybody else keep that user.
+void examine_cage_users(std::vector<Finding>& out) {
+  if (::geteuid() != 0) return;
+  const bool changes = sandbox::changes_user(sandbox::CageUser::unprivileged);
+  out.push_back({"kernel", "users for sandboxed servers", changes ? Health::good : Health::optional_missing,
+                 changes ? "they run as a user of their own, not as root"
+                         : "they keep Relay's user id: this container has no other users"});
 }
 
 void examine_programs(std::vector<Finding>& out) {
@@ -123,6 +137,7 @@ std::vector<Finding> examine(const config::LoadedConfig& loaded, const fs::path&
   std::vector<Finding> findings;
   examine_kernel(findings);
   examine_cgroups(loaded, findings);
+  examine_cage_users(findings);
   examine_programs(findings);
   examine_runtimes(program_directory, findings);
   examine_state(loaded, findings);

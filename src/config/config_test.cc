@@ -132,6 +132,12 @@ INSTANTIATE_TEST_SUITE_P(
                "$.mcps[0].endpoint", "transport"},
         Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"reed": []}}]})",
                "$.mcps[0].sandbox.reed", "read"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"limits": {"memMB": 100}}}]})",
+               "$.mcps[0].sandbox.limits.memMB", "memMb"},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"limits": {"cpus": 0}}}]})",
+               "$.mcps[0].sandbox.limits.cpus", ""},
+        Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": {"user": "root"}}]})",
+               "$.mcps[0].sandbox.user", ""},
         Broken{R"({"mcps": [{"name": "x", "command": "a", "sandbox": "yes"}]})", "$.mcps[0].sandbox", ""},
         Broken{R"({"mcps": [{"name": "x", "command": "a", "tiers": {"t": 4}}]})", "$.mcps[0].tiers.t", ""},
         Broken{R"({"mcps": [{"name": "x", "command": "a", "era": "new"}]})", "$.mcps[0].era", ""},
@@ -172,7 +178,8 @@ TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
   const LoadedConfig loaded = load(
       R"({"mcps": [{"name": "a", "description": "d", "transport": "stdio", "command": "./bin/x", "args": ["-y", "."],
     "env": {"K": "${secret:k}"}, "cwd": "sub", "expose": "both", "enabled": false, "autostart": true, "era": "legacy", "sharing": "session",
-    "sandbox": {"read": ["data", "/usr/share"], "write": ["out"], "hosts": ["*.example.org"]}, "startTimeoutMs": 1000, "callTimeoutMs": 2000,
+    "sandbox": {"read": ["data", "/usr/share"], "write": ["out"], "hosts": ["*.example.org"], "user": "own",
+      "limits": {"memMb": 100, "pids": 9, "cpus": 0.5, "cpuSeconds": 60, "openFiles": 99, "fileMb": 7, "tmpMb": 8, "tmpFiles": 77}}, "startTimeoutMs": 1000, "callTimeoutMs": 2000,
     "idleStopMs": 0, "maxConcurrent": 3, "callsPerMinute": 4, "allow": ["get_*"], "deny": ["get_all"], "tiers": {"get_one": 1}}]})");
   ASSERT_THAT(loaded.problems, testing::IsEmpty());
   const upstream::ServerSpec& spec = loaded.config.mcps.at(0);
@@ -185,7 +192,18 @@ TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
   EXPECT_TRUE(spec.autostart);
   EXPECT_EQ(spec.era, peer::EraChoice::legacy);
   EXPECT_EQ(spec.sharing, upstream::Sharing::session);
-  const upstream::CageSpec cage{{directory_ / "data", "/usr/share"}, {directory_ / "out"}, {"*.example.org"}};
+  const upstream::CageSpec cage{.read = {directory_ / "data", "/usr/share"},
+                                .write = {directory_ / "out"},
+                                .hosts = {"*.example.org"},
+                                .limits = {.memory_bytes = 100 * limits::kMiB,
+                                           .processes = 9,
+                                           .cpu_percent = 50,
+                                           .cpu_time = std::chrono::seconds(60),
+                                           .open_files = 99,
+                                           .file_bytes = 7 * limits::kMiB,
+                                           .scratch_bytes = 8 * limits::kMiB,
+                                           .scratch_files = 77},
+                                .user = sandbox::CageUser::own};
   EXPECT_EQ(spec.cage, cage);
   EXPECT_EQ(spec.start_timeout, std::chrono::seconds(1));
   EXPECT_EQ(spec.call_timeout, std::chrono::seconds(2));
@@ -217,6 +235,9 @@ TEST_F(ConfigTest, AnEntryOfASpecMakesThatSpec) {
 TEST_F(ConfigTest, ASandboxMayBeJustTrue) {
   EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage,
             upstream::CageSpec{});
+  EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": {}}]})").config.mcps.at(0).cage,
+            upstream::CageSpec{})
+      << "the defaults of the schema are those of CageSpec";
   EXPECT_FALSE(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": false}]})").config.mcps.at(0).cage);
 }
 

@@ -1,6 +1,7 @@
 #include "config/config_upstreams.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -68,12 +69,26 @@ std::vector<std::string> paths_of(const json::object& sandbox, std::string_view 
   return out;
 }
 
+sandbox::CageLimits limits_of(const json::object& entry) {
+  return {.memory_bytes = count_of(entry, "memMb") * limits::kMiB,
+          .processes = count_of(entry, "pids"),
+          .cpu_percent = static_cast<std::size_t>(std::lround(entry.at("cpus").to_number<double>() * 100)),
+          .cpu_time = std::chrono::seconds(count_of(entry, "cpuSeconds")),
+          .open_files = count_of(entry, "openFiles"),
+          .file_bytes = count_of(entry, "fileMb") * limits::kMiB,
+          .scratch_bytes = count_of(entry, "tmpMb") * limits::kMiB,
+          .scratch_files = count_of(entry, "tmpFiles")};
+}
+
 std::optional<upstream::CageSpec> cage_of(const json::value& sandbox, const fs::path& root) {
   if (const bool* on = sandbox.if_bool()) return *on ? std::optional(upstream::CageSpec{}) : std::nullopt;
   const json::object& walls = sandbox.as_object();
-  return upstream::CageSpec{.read = paths_of(walls, "read", root),
-                            .write = paths_of(walls, "write", root),
-                            .hosts = strings_of(walls.at("hosts"))};
+  return upstream::CageSpec{
+      .read = paths_of(walls, "read", root),
+      .write = paths_of(walls, "write", root),
+      .hosts = strings_of(walls.at("hosts")),
+      .limits = limits_of(walls.at("limits").as_object()),
+      .user = text_of(walls, "user") == "own" ? sandbox::CageUser::own : sandbox::CageUser::unprivileged};
 }
 
 void read_process(const json::object& entry, const fs::path& root, ServerSpec& spec) {

@@ -88,5 +88,5 @@ test('without a group runs go on, and everybody says why there is none', async (
   const { cgroup, walls } = (await runtimes(server)).find(({ language }) => language === 'js');
   assert.deepEqual(cgroup, { version: 'none', reason: 'switched off by executor.cgroup' });
   assert.ok(!walls.includes('control_group') && walls.includes('resource_limits'));
-  assert.match((await cgroupsByDoctor(server.cwd)).detail, /^none: switched off by executor\.cgroup; each run is limited by rlimits alone$/);
+  assert.match((await cgroupsByDoctor(server.cwd)).detail, /^none: switched off by executor\.cgroup; runs and the processes of sandboxed servers are limited by rlimits alone$/);
 });
