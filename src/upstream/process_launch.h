@@ -3,7 +3,13 @@
 // plain.
 //
 // Knows nothing of MCP: any command can run in a cage. ServerProcess::start takes a Launch and owns it from
-// then on. Loop thread only; making one costs a few file operations.
+// then on:
+//
+//   RELAY_TRY(Launch launch, make_caged_launch(parts, "npm", {.program = "npm", .args = {"ci"}, ...}, cage,
+//   log)); RELAY_TRY(auto process, ServerProcess::start(executor, std::move(launch), log, heads));
+//   ... read process->child().out(); how it ended, and by which limit: co_await process->exit_report()
+//
+// Loop thread only; making one costs a few file operations.
 #pragma once
 
 #include <filesystem>
