@@ -28,6 +28,13 @@ bool LimitWatch::look() {
   return used_all_time_;
 }
 
+// What was seen stays known: a group that is gone has no accounts any more.
+bool LimitWatch::remove_group() {
+  if (group_ && !group_->remove()) return false;
+  group_.reset();
+  return true;
+}
+
 std::string LimitWatch::explain(const io::ExitStatus& status) const {
   if (used_all_time_ || status.signal == SIGXCPU) return "was killed: " + cpu_limit();
   if (status.signal == SIGXFSZ)

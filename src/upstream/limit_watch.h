@@ -26,7 +26,7 @@ class LimitWatch {
   [[nodiscard]] std::string explain(const io::ExitStatus& status) const;
   [[nodiscard]] bool has_group() const { return group_.has_value(); }
   /// Once no process is left: true when the group is gone, or there is none.
-  bool remove_group() { return !group_ || group_->remove(); }
+  bool remove_group();
 
  private:
   [[nodiscard]] std::string memory_limit() const;
