@@ -192,18 +192,18 @@ TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
   EXPECT_TRUE(spec.autostart);
   EXPECT_EQ(spec.era, peer::EraChoice::legacy);
   EXPECT_EQ(spec.sharing, upstream::Sharing::session);
-  const upstream::CageSpec cage{.read = {directory_ / "data", "/usr/share"},
-                                .write = {directory_ / "out"},
-                                .hosts = {"*.example.org"},
-                                .limits = {.memory_bytes = 100 * limits::kMiB,
-                                           .processes = 9,
-                                           .cpu_percent = 50,
-                                           .cpu_time = std::chrono::seconds(60),
-                                           .open_files = 99,
-                                           .file_bytes = 7 * limits::kMiB,
-                                           .scratch_bytes = 8 * limits::kMiB,
-                                           .scratch_files = 77},
-                                .user = sandbox::CageUser::own};
+  const launch::CageSpec cage{.read = {directory_ / "data", "/usr/share"},
+                              .write = {directory_ / "out"},
+                              .hosts = {"*.example.org"},
+                              .limits = {.memory_bytes = 100 * limits::kMiB,
+                                         .processes = 9,
+                                         .cpu_percent = 50,
+                                         .cpu_time = std::chrono::seconds(60),
+                                         .open_files = 99,
+                                         .file_bytes = 7 * limits::kMiB,
+                                         .scratch_bytes = 8 * limits::kMiB,
+                                         .scratch_files = 77},
+                              .user = sandbox::CageUser::own};
   EXPECT_EQ(spec.cage, cage);
   EXPECT_EQ(spec.start_timeout, std::chrono::seconds(1));
   EXPECT_EQ(spec.call_timeout, std::chrono::seconds(2));
@@ -234,9 +234,9 @@ TEST_F(ConfigTest, AnEntryOfASpecMakesThatSpec) {
 
 TEST_F(ConfigTest, ASandboxMayBeJustTrue) {
   EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": true}]})").config.mcps.at(0).cage,
-            upstream::CageSpec{});
+            launch::CageSpec{});
   EXPECT_EQ(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": {}}]})").config.mcps.at(0).cage,
-            upstream::CageSpec{})
+            launch::CageSpec{})
       << "the defaults of the schema are those of CageSpec";
   EXPECT_FALSE(load(R"({"mcps": [{"name": "a", "command": "x", "sandbox": false}]})").config.mcps.at(0).cage);
 }

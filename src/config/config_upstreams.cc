@@ -80,10 +80,10 @@ sandbox::CageLimits limits_of(const json::object& entry) {
           .scratch_files = count_of(entry, "tmpFiles")};
 }
 
-std::optional<upstream::CageSpec> cage_of(const json::value& sandbox, const fs::path& root) {
-  if (const bool* on = sandbox.if_bool()) return *on ? std::optional(upstream::CageSpec{}) : std::nullopt;
+std::optional<launch::CageSpec> cage_of(const json::value& sandbox, const fs::path& root) {
+  if (const bool* on = sandbox.if_bool()) return *on ? std::optional(launch::CageSpec{}) : std::nullopt;
   const json::object& walls = sandbox.as_object();
-  return upstream::CageSpec{
+  return launch::CageSpec{
       .read = paths_of(walls, "read", root),
       .write = paths_of(walls, "write", root),
       .hosts = strings_of(walls.at("hosts")),

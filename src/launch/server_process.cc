@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "io/spawn.h"
-#include "upstream/limit_watch.h"
+#include "launch/limit_watch.h"
 
 namespace relay::launch {
 
 struct ServerProcess::Body {
-  Body(const io::Loop& loop, io::Child process, upstream::Launch launch,
-       std::shared_ptr<ServerLog> server_log, ProcessCount::Head counted)
+  Body(const io::Loop& loop, io::Child process, Launch launch, std::shared_ptr<ServerLog> server_log,
+       ProcessCount::Head counted)
       : executor(loop),
         proxy(std::move(launch.proxy)),
         standing(std::move(launch.standing)),
@@ -25,7 +25,7 @@ struct ServerProcess::Body {
   io::Loop executor;
   std::unique_ptr<CageProxy> proxy;
   std::optional<sandbox::CageStanding> standing;
-  upstream::LimitWatch watch;
+  LimitWatch watch;
   io::Child child;
   std::shared_ptr<ServerLog> log;
   io::Event drained;
@@ -92,7 +92,7 @@ io::Task<void> watch_limits(std::shared_ptr<Body> body) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Loop& executor, upstream::Launch launch,
+Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const io::Loop& executor, Launch launch,
                                                             std::shared_ptr<ServerLog> log,
                                                             const std::shared_ptr<ProcessCount>& heads) {
   RELAY_TRY(io::Child child, io::Child::spawn(executor, launch.child));

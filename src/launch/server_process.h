@@ -8,14 +8,14 @@
 
 #include "io/child.h"
 #include "launch/process_count.h"
+#include "launch/process_launch.h"
 #include "launch/server_log.h"
-#include "upstream/process_launch.h"
 
 namespace relay::launch {
 
 class ServerProcess {
  public:
-  static Result<std::unique_ptr<ServerProcess>> start(const io::Loop& executor, upstream::Launch launch,
+  static Result<std::unique_ptr<ServerProcess>> start(const io::Loop& executor, Launch launch,
                                                       std::shared_ptr<ServerLog> log,
                                                       const std::shared_ptr<ProcessCount>& heads);
   ServerProcess(const ServerProcess&) = delete;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "upstream/limit_watch.h"
+#include "launch/limit_watch.h"
 #include "upstream/process_fixture.h"
 
 namespace relay::upstream {
@@ -23,7 +23,7 @@ class CageLimitTest : public ProcessFixture, public testing::WithParamInterface<
  protected:
   CageLimitTest() {
     std::filesystem::create_directory(folder / "out");
-    spec.cage = CageSpec{.read = {RELAY_FIXTURES}, .write = {(folder / "out").string()}, .hosts = {}};
+    spec.cage = launch::CageSpec{.read = {RELAY_FIXTURES}, .write = {(folder / "out").string()}, .hosts = {}};
     other.name = "other";
     other.command = spec.command;
     other.args = spec.args;
@@ -170,7 +170,7 @@ class CageUserTest : public ProcessFixture {
  protected:
   CageUserTest() {
     std::filesystem::create_directory(folder / "out");
-    spec.cage = CageSpec{.read = {RELAY_FIXTURES}, .write = {(folder / "out").string()}, .hosts = {}};
+    spec.cage = launch::CageSpec{.read = {RELAY_FIXTURES}, .write = {(folder / "out").string()}, .hosts = {}};
   }
   /// User ids outside, of process 1 of the cage and of the server below it.
   std::vector<unsigned> users_outside() {
@@ -310,7 +310,7 @@ TEST_F(CageUserTest, AGroupThatTheConfigurationNamesHasToBeThere) {
 TEST(LimitWatchTest, ExplainsWhatOnlyASignalTells) {
   const SystemClock clock;
   const auto log = std::make_shared<launch::ServerLog>(clock, std::make_shared<secrets::Redactor>(), nullptr);
-  LimitWatch watch({.cpu_time = 3s, .file_bytes = 5 * limits::kMiB}, std::nullopt, log);
+  launch::LimitWatch watch({.cpu_time = 3s, .file_bytes = 5 * limits::kMiB}, std::nullopt, log);
   EXPECT_FALSE(watch.look());
   EXPECT_EQ(watch.explain({.code = {}, .signal = SIGXCPU}), "was killed: processor time limit of 3 s");
   EXPECT_EQ(watch.explain({.code = {}, .signal = SIGXFSZ}), "was killed: file size limit of 5 MB");

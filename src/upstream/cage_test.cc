@@ -67,9 +67,9 @@ class CageTest : public ProcessFixture {
       std::filesystem::create_directory(folder / name);
       std::ofstream(folder / name / "file") << "content of " << name;
     }
-    spec.cage = CageSpec{.read = {RELAY_FIXTURES, (folder / "in").string()},
-                         .write = {(folder / "out").string()},
-                         .hosts = {}};
+    spec.cage = launch::CageSpec{.read = {RELAY_FIXTURES, (folder / "in").string()},
+                                 .write = {(folder / "out").string()},
+                                 .hosts = {}};
   }
   std::string at(const std::string& path) const {
     return "{\"path\":" + json::quote((folder / path).string()) + "}";

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "io/spawn.h"
+#include "launch/process_launch.h"
 #include "launch/server_process.h"
 #include "secrets/secrets.h"
-#include "upstream/process_launch.h"
 
 namespace relay::upstream {
 namespace {
@@ -85,20 +85,20 @@ struct StdioTry {
   Error error;
 };
 
-Result<Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec,
-                           const launch::Environment& environment,
-                           const std::shared_ptr<launch::ServerLog>& log) {
-  const LaunchParts launch{.executor = parts.executor,
-                           .cage_program = parts.cage_program,
-                           .find_group_site = parts.find_group_site};
-  const Command command{
+Result<launch::Launch> make_launch(const ConnectorParts& parts, const ServerSpec& spec,
+                                   const launch::Environment& environment,
+                                   const std::shared_ptr<launch::ServerLog>& log) {
+  const launch::LaunchParts launch{.executor = parts.executor,
+                                   .cage_program = parts.cage_program,
+                                   .find_group_site = parts.find_group_site};
+  const launch::LaunchCommand command{
       .program = spec.command, .args = spec.args, .directory = spec.cwd, .environment = environment};
-  return spec.cage ? make_caged_launch(launch, spec.name, command, *spec.cage, log)
-                   : make_supervised_launch(launch, command);
+  return spec.cage ? launch::make_caged_launch(launch, spec.name, command, *spec.cage, log)
+                   : launch::make_supervised_launch(launch, command);
 }
 
 // The error of a failed start says how the process ended, if it did, and what it said last.
-io::Task<StdioTry> try_stdio(const ConnectorParts& parts, Launch launch, peer::PeerOptions options,
+io::Task<StdioTry> try_stdio(const ConnectorParts& parts, launch::Launch launch, peer::PeerOptions options,
                              peer::PeerObserver& observer, std::shared_ptr<launch::ServerLog> log) {
   RELAY_CO_TRY(std::unique_ptr<launch::ServerProcess> process,
                launch::ServerProcess::start(parts.executor, std::move(launch), log, parts.heads));
@@ -125,7 +125,7 @@ io::Task<std::unique_ptr<PeerConnection>> connect_process(std::shared_ptr<const 
                                                           std::shared_ptr<launch::ServerLog> log) {
   RELAY_CO_TRY(const Texts own, co_await resolve_on_pool(*parts, spec.env));
   const launch::Environment environment = launch::make_child_environment(parts->environment, own);
-  RELAY_CO_TRY(Launch launch, make_launch(*parts, spec, environment, log));
+  RELAY_CO_TRY(launch::Launch launch, make_launch(*parts, spec, environment, log));
   RELAY_CO_TRY(StdioTry first,
                co_await try_stdio(*parts, std::move(launch), peer_options(*parts, spec, era), observer, log));
   if (first.connection) co_return std::move(first.connection);
@@ -133,7 +133,7 @@ io::Task<std::unique_ptr<PeerConnection>> connect_process(std::shared_ptr<const 
   // Some servers exit at the first question they do not know: asked in the old way they live.
   log->note("it did not survive being asked which revision it speaks; started again as a legacy server");
   log->begin_process();
-  RELAY_CO_TRY(Launch again, make_launch(*parts, spec, environment, log));
+  RELAY_CO_TRY(launch::Launch again, make_launch(*parts, spec, environment, log));
   RELAY_CO_TRY(StdioTry second,
                co_await try_stdio(*parts, std::move(again),
                                   peer_options(*parts, spec, peer::EraChoice::legacy), observer, log));

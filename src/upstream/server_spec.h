@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "launch/cage_spec.h"
 #include "peer/era_choice.h"
-#include "upstream/cage_spec.h"
 
 namespace relay::upstream {
 
@@ -42,7 +42,7 @@ struct ServerSpec {
   bool autostart = false;
   peer::EraChoice era = peer::EraChoice::probe;
   Sharing sharing = Sharing::shared;
-  std::optional<CageSpec> cage;  // the walls around a stdio server that is not trusted
+  std::optional<launch::CageSpec> cage;  // the walls around a stdio server that is not trusted
 
   std::chrono::milliseconds start_timeout = limits::kUpstreamStart;
   std::chrono::milliseconds call_timeout = limits::kUpstreamCall;

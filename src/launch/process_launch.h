@@ -21,20 +21,20 @@
 
 #include "io/child.h"
 #include "launch/cage_proxy.h"
+#include "launch/cage_spec.h"
 #include "launch/child_environment.h"
 #include "launch/server_log.h"
 #include "sandbox/cage_limits.h"
 #include "sandbox/cage_plan.h"
-#include "upstream/cage_spec.h"
 
-namespace relay::upstream {
+namespace relay::launch {
 
 /// What to run, before anybody says behind which walls.
-struct Command {
+struct LaunchCommand {
   std::string program;  // a path, or a name to look up in PATH
   std::vector<std::string> args;
   std::string directory;  // empty: ours, or /tmp in a cage
-  launch::Environment environment;
+  Environment environment;
 };
 
 /// Where relay-cage is, and where control groups are made. The site is asked for when the first cage is made.
@@ -46,24 +46,25 @@ struct LaunchParts {
 
 struct Launch {
   io::ChildSpec child;
-  std::unique_ptr<launch::CageProxy> proxy;    // of a cage with hosts
+  std::unique_ptr<CageProxy> proxy;            // of a cage with hosts
   std::optional<sandbox::ControlGroup> group;  // of a cage, where one can be made
   sandbox::CageLimits limits;                  // of a cage
   std::optional<sandbox::CageStanding> standing;
 };
 
 /// Pure: the plan of a cage for this command, with what holds its limits.
-sandbox::CagePlan make_cage_plan(const Command& command, const CageSpec& cage,
+sandbox::CagePlan make_cage_plan(const LaunchCommand& command, const CageSpec& cage,
                                  const sandbox::CageStanding& standing, std::vector<std::string> groups);
 
 /// `name` is for people: it becomes part of the control group's name. Fails when the plan would be no cage,
 /// or a control group that the configuration names cannot be made; without one that it does not name, the
 /// weaker level is in `standing` and in the log.
-Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name, const Command& command,
-                                 const CageSpec& cage, const std::shared_ptr<launch::ServerLog>& log);
+Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name,
+                                 const LaunchCommand& command, const CageSpec& cage,
+                                 const std::shared_ptr<ServerLog>& log);
 
 /// The command as it is, with a supervisor that ends what it leaves behind. Without relay-cage (an empty
 /// cage_program) only its process group ends with it.
-Result<Launch> make_supervised_launch(const LaunchParts& parts, const Command& command);
+Result<Launch> make_supervised_launch(const LaunchParts& parts, const LaunchCommand& command);
 
-}  // namespace relay::upstream
+}  // namespace relay::launch

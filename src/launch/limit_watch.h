@@ -12,12 +12,12 @@
 #include "launch/server_log.h"
 #include "sandbox/cage_limits.h"
 
-namespace relay::upstream {
+namespace relay::launch {
 
 class LimitWatch {
  public:
   LimitWatch(sandbox::CageLimits limits, std::optional<sandbox::ControlGroup> group,
-             std::shared_ptr<launch::ServerLog> log)
+             std::shared_ptr<ServerLog> log)
       : limits_(limits), group_(std::move(group)), log_(std::move(log)) {}
 
   /// Looks once. True: it has used all of its processor time and has to be ended.
@@ -34,9 +34,9 @@ class LimitWatch {
 
   sandbox::CageLimits limits_;
   std::optional<sandbox::ControlGroup> group_;
-  std::shared_ptr<launch::ServerLog> log_;
+  std::shared_ptr<ServerLog> log_;
   sandbox::GroupEvents seen_;
   bool used_all_time_ = false;
 };
 
-}  // namespace relay::upstream
+}  // namespace relay::launch

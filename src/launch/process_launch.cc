@@ -1,14 +1,14 @@
-#include "upstream/process_launch.h"
+#include "launch/process_launch.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 
-namespace relay::upstream {
+namespace relay::launch {
 namespace {
 
-std::string home_of(const launch::Environment& environment) {
+std::string home_of(const Environment& environment) {
   const auto home = environment.find("HOME");
   if (home == environment.end() || !sandbox::check({.program = "x", .home = home->second})) return {};
   return home->second;
@@ -55,7 +55,7 @@ Result<void> make_group(const LaunchParts& parts, std::string_view name, Launch&
 
 }  // namespace
 
-sandbox::CagePlan make_cage_plan(const Command& command, const CageSpec& cage,
+sandbox::CagePlan make_cage_plan(const LaunchCommand& command, const CageSpec& cage,
                                  const sandbox::CageStanding& standing, std::vector<std::string> groups) {
   return {.program = command.program,
           .args = command.args,
@@ -71,8 +71,9 @@ sandbox::CagePlan make_cage_plan(const Command& command, const CageSpec& cage,
           .scratch_files = cage.limits.scratch_files};
 }
 
-Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name, const Command& command,
-                                 const CageSpec& cage, const std::shared_ptr<launch::ServerLog>& log) {
+Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name,
+                                 const LaunchCommand& command, const CageSpec& cage,
+                                 const std::shared_ptr<ServerLog>& log) {
   if (parts.cage_program.empty())
     return fail(invalid("its sandbox needs the program relay-cage, which was not found beside relay"));
   RELAY_CHECK(sandbox::check(make_cage_plan(command, cage, {}, {})));
@@ -86,7 +87,7 @@ Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name
   launch.child.args = {json::write(to_json(plan))};
   launch.child.environment = command.environment;
   if (plan.hosts) {
-    RELAY_TRY(launch.proxy, launch::CageProxy::make(parts.executor, cage.hosts, log));
+    RELAY_TRY(launch.proxy, CageProxy::make(parts.executor, cage.hosts, log));
     launch.child.fds[sandbox::kCageSocket] = launch.proxy->cage_socket();
   }
   log->note(sandbox::describe(launch.limits, *launch.standing));
@@ -99,7 +100,7 @@ Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name
   return launch;
 }
 
-Result<Launch> make_supervised_launch(const LaunchParts& parts, const Command& command) {
+Result<Launch> make_supervised_launch(const LaunchParts& parts, const LaunchCommand& command) {
   Launch launch;
   launch.child.program = command.program;
   launch.child.args = command.args;
@@ -114,4 +115,4 @@ Result<Launch> make_supervised_launch(const LaunchParts& parts, const Command& c
   return launch;
 }
 
-}  // namespace relay::upstream
+}  // namespace relay::launch

@@ -1,10 +1,10 @@
-#include "upstream/limit_watch.h"
+#include "launch/limit_watch.h"
 
 #include <signal.h>
 
 #include <fmt/format.h>
 
-namespace relay::upstream {
+namespace relay::launch {
 
 std::string LimitWatch::memory_limit() const {
   return fmt::format("memory limit of {} MB", limits_.memory_bytes / limits::kMiB);
@@ -48,4 +48,4 @@ std::string LimitWatch::explain(const io::ExitStatus& status) const {
   return text;
 }
 
-}  // namespace relay::upstream
+}  // namespace relay::launch

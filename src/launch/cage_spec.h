@@ -7,7 +7,7 @@
 #include "sandbox/cage_limits.h"
 #include "sandbox/cage_plan.h"
 
-namespace relay::upstream {
+namespace relay::launch {
 
 /// The walls around a program that is not trusted: it sees these directories and reaches these hosts, nothing
 /// else, and uses no more than its limits.
@@ -20,4 +20,4 @@ struct CageSpec {
   friend bool operator==(const CageSpec&, const CageSpec&) = default;
 };
 
-}  // namespace relay::upstream
+}  // namespace relay::launch
