@@ -19,9 +19,9 @@ Record sample() {
 }
 
 TEST(Formats, AreKnownByTheirNames) {
-  EXPECT_EQ(find_format("jsonl"), Format::jsonl);
-  EXPECT_EQ(find_format("cef"), Format::cef);
-  EXPECT_EQ(find_format("leef"), Format::leef);
+  EXPECT_EQ(find_format("jsonl"), LogFormat::jsonl);
+  EXPECT_EQ(find_format("cef"), LogFormat::cef);
+  EXPECT_EQ(find_format("leef"), LogFormat::leef);
   EXPECT_FALSE(find_format("json"));
 }
 

@@ -132,8 +132,8 @@ TEST_F(NpmDeps, OneResolverAnswersFromMemory) {
 TEST_F(NpmDeps, CallersWithOneRequestShareTheWork) {
   NpmResolver resolver(options(), pool, clock);
   auto both = [](NpmResolver& shared) -> io::Task<bool> {
-    std::optional<Result<DepsLayer>> one;
-    std::optional<Result<DepsLayer>> two;
+    std::optional<Result<capsule::DepsLayer>> one;
+    std::optional<Result<capsule::DepsLayer>> two;
     RELAY_CO_CHECK(co_await io::both(io::store_result(shared.resolve(wanting({"pure"}), {}), one),
                                      io::store_result(shared.resolve(wanting({"pure"}), {}), two)));
     co_return *one && *two && (*one)->bytes == (*two)->bytes;

@@ -178,8 +178,8 @@ take())py");
       event.set();
       co_return Result<void>{};
     };
-    std::optional<Result<Answer>> one;
-    std::optional<Result<Answer>> two;
+    std::optional<Result<PeerAnswer>> one;
+    std::optional<Result<PeerAnswer>> two;
     RELAY_CO_CHECK(co_await io::both(io::both(io::store_result(peer.request(call_tool("a"), exchange), one),
                                               io::store_result(peer.request(call_tool("b"), exchange), two)),
                                      release(first_is_done, observer_)));

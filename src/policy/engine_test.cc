@@ -294,7 +294,7 @@ TEST(Confirmation, ATokenIsPendingUntilTheMomentItExpires) {
 TEST(Confirmation, IsNotNeededWhereTheRulesAllowAndDoesNotChangeThem) {
   Fixture f;
   const Call call = make_call("read", Tier::read_only);
-  Admission admission = f.engine.admit_confirmed(call, *f.broker.accept(call, Answer::agreed));
+  Admission admission = f.engine.admit_confirmed(call, *f.broker.accept(call, ConfirmationAnswer::agreed));
   ASSERT_TRUE(std::holds_alternative<Grant>(admission));
   EXPECT_EQ(std::get<Grant>(admission).decision().reason, "permitted");
 }
@@ -302,21 +302,21 @@ TEST(Confirmation, IsNotNeededWhereTheRulesAllowAndDoesNotChangeThem) {
 TEST(Confirmation, TheTextsTellADeclineFromAnUnansweredQuestion) {
   const Decision decision =
       make_engine(R"({"confirmTier3":true})").decide(make_call("x", Tier::irreversible));
-  EXPECT_EQ(declined_text(decision, Answer::declined),
+  EXPECT_EQ(declined_text(decision, ConfirmationAnswer::declined),
             "[DENIED tier 3 (IRREVERSIBLE): the person who was asked declined]");
-  EXPECT_EQ(declined_text(decision, Answer::unanswered),
+  EXPECT_EQ(declined_text(decision, ConfirmationAnswer::unanswered),
             "[DENIED tier 3 (IRREVERSIBLE): the question was not answered]");
 }
 
 // Of two rules with the same effect the first one gives the reason: operators read the file from the top.
-TEST(Engine, TheFirstMatchingRuleOfAnEffectGivesTheReason) {
-  const Engine engine = make_engine(
+TEST(PolicyEngine, TheFirstMatchingRuleOfAnEffectGivesTheReason) {
+  const PolicyEngine engine = make_engine(
       R"({"rules":[{"tool":"x","effect":"deny","reason":"first"},{"effect":"deny","reason":"second"}]})");
   EXPECT_EQ(engine.decide(make_call("x", Tier::read_only)).reason, "first");
   EXPECT_EQ(engine.decide(make_call("y", Tier::read_only)).reason, "second");
 }
 
-TEST(Engine, ARuleWithoutAReasonHasOneOfItsEffect) {
+TEST(PolicyEngine, ARuleWithoutAReasonHasOneOfItsEffect) {
   EXPECT_EQ(make_engine(R"({"rules":[{"effect":"deny"}]})").decide(make_call("x", Tier::read_only)).reason,
             "a rule denies this tool to this client");
   EXPECT_EQ(make_engine(R"({"rules":[{"effect":"confirm"}]})").decide(make_call("x", Tier::read_only)).reason,
@@ -324,7 +324,7 @@ TEST(Engine, ARuleWithoutAReasonHasOneOfItsEffect) {
 }
 
 // A deny pattern sees the whole text of a call, and an allow pattern alone is enough to have it made.
-TEST(Engine, PatternsSeeTheToolAndItsText) {
+TEST(PolicyEngine, PatternsSeeTheToolAndItsText) {
   EXPECT_EQ(make_engine(R"({"deny":["^a b$"]})").decide(make_call("a", Tier::read_only, "b")).verdict,
             Verdict::deny);
   EXPECT_EQ(make_engine(R"({"mode":"guarded","allow":["^a b$"]})")
@@ -335,17 +335,17 @@ TEST(Engine, PatternsSeeTheToolAndItsText) {
             Verdict::deny);
 }
 
-TEST(Engine, ABrokenPatternAloneStopsEverything) {
+TEST(PolicyEngine, ABrokenPatternAloneStopsEverything) {
   for (const std::string_view policy : {R"({"deny":["("]})", R"({"allow":["("]})"}) {
     std::vector<Problem> problems{{"other", "was there before"}};
-    const Engine engine = Engine::make(read_rules(*json::parse_object(policy), "p", problems), "p", problems);
+    const PolicyEngine engine = PolicyEngine::make(read_rules(*json::parse_object(policy), "p", problems), "p", problems);
     EXPECT_EQ(problems.size(), 2U);
     const Decision decision = engine.decide(make_call("x", Tier::read_only));
     EXPECT_EQ(decision.verdict, Verdict::deny);
     EXPECT_EQ(authority::compact_ladder(decision), "deny list* a pattern does not compile");
   }
   std::vector<Problem> problems{{"other", "was there before"}};
-  EXPECT_EQ(Engine::make(Rules{}, "p", problems).decide(make_call("x", Tier::read_only)).verdict,
+  EXPECT_EQ(PolicyEngine::make(Rules{}, "p", problems).decide(make_call("x", Tier::read_only)).verdict,
             Verdict::allow);
 }
 
@@ -379,7 +379,7 @@ TEST(Rules, MembersOfTheWrongTypeAreNamed) {
 // A mode that cannot be read falls to the strictest one.
 TEST(Rules, AnUnknownModeIsReadonly) {
   std::vector<Problem> problems;
-  EXPECT_EQ(read_rules(*json::parse_object(R"({"mode":"opne"})"), "policy", problems).mode, Mode::readonly);
+  EXPECT_EQ(read_rules(*json::parse_object(R"({"mode":"opne"})"), "policy", problems).mode, PolicyMode::readonly);
   EXPECT_EQ(read_rules(*json::parse_object(R"({})"), "policy", problems).confirm_tier3, false);
 }
 
