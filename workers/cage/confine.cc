@@ -17,7 +17,7 @@
 
 namespace relay::cage {
 
-Result<void> restore_state(const sandbox::CagePlan& plan, const std::optional<sandbox::IdMapping>& mapping,
+Result<void> build_walls(const sandbox::CagePlan& plan, const std::optional<sandbox::IdMapping>& mapping,
                            std::vector<Tree> declared) {
   constexpr std::string_view kName = "cage";
   if (::sethostname(kName.data(), kName.size()) != 0)

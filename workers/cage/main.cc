@@ -42,7 +42,7 @@ struct Inside {
 [[noreturn]] void run_inside(Inside inside, const sandbox::SystemCallFilter& filter, Fd report) {
   const sandbox::CagePlan& plan = inside.plan;
   if (const auto tied = sandbox::die_with_parent(); !tied) give_up(tied.error());
-  if (const auto furnished = restore_state(plan, inside.mapping, std::move(inside.declared)); !furnished)
+  if (const auto furnished = build_walls(plan, inside.mapping, std::move(inside.declared)); !furnished)
     give_up(furnished.error());
   end_if_alone(report);
   const pid_t server = ::fork();
