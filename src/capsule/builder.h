@@ -2,8 +2,8 @@
 //
 // Plain code costs one hash of the source, one of the manifest, and a signature; the signature of a manifest
 // that was signed lately is remembered, so that running the same thing again costs hashes only. Dependencies
-// come in as a layer that somebody else has resolved (deps.h); writing to disk is the store's business,
-// later.
+// come in as a layer that is already resolved (packages/packages.h). The builder does not write to disk; the
+// store does that later.
 #pragma once
 
 #include <list>

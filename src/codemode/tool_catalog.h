@@ -2,7 +2,7 @@
 // between threads.
 //
 // It is made of an Offer, once per Offer, on the loop; programs ask it what there is (search, describe,
-// tools), and files under /mcps and .relay/mcp are written from it (handbook_files.h).
+// tools), and files under /mcps and .relay/mcp are written from it (catalog_files.h).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The search tool: grep for the tree. See vfs/search.h for what it finds; here are its arguments and how a
+// The search tool: grep for the tree. See search/search.h for what it finds; here are its arguments and how a
 // model reads the answer: matches grouped by file, one line each, totals and what was left out at the end.
 #pragma once
 

@@ -44,7 +44,7 @@ std::string describe_exception(v8::Isolate* isolate, v8::TryCatch& caught);
 /// Runs everything that is due: platform tasks and microtasks.
 void pump(V8Host::State& state);
 
-/// Makes the global object `host`. host_object.cc has one function for each member.
+/// Makes the global object `host`. v8_host_object.cc has one function for each member.
 void install_host_object(v8::Isolate* isolate, v8::Local<v8::Context> context);
 
 /// The module, from the code cache beside the file or compiled anew. Throws into JavaScript and gives nothing
