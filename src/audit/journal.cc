@@ -57,7 +57,7 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   JournalStats stats;
   std::shared_ptr<Batch> next;       // being filled
   std::shared_ptr<Batch> in_flight;  // being written
-  bool is_prompt = false;            // the last write succeeded, and quickly
+  bool is_prompt = false;            // the last write was fast: the loop may write the next batch itself
   bool gathering = false;  // a line was written in this turn; the next ones wait for its end, together
 
   // Between the two.
@@ -90,8 +90,8 @@ Record Journal::Core::make_closing(const authority::Call& call, const authority:
                   std::chrono::duration_cast<std::chrono::microseconds>(took));
 }
 
-// The first line of a turn is written at once if that is cheap: nobody waits for company that may not come.
-// Whatever else is ready on the loop shares the next write.
+// Writes the first record of a turn immediately, if that is cheap, instead of waiting for a batch. Records
+// that follow in the same turn share the next write.
 std::shared_ptr<Journal::Batch> Journal::Core::submit(Record record) {
   const bool is_first = !next && !in_flight && !gathering;
   if (!next) next = std::make_shared<Batch>(loop);

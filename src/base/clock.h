@@ -1,5 +1,6 @@
-// Clock: the only way to ask what time it is. app/ makes a SystemClock and hands it out; tests use a
-// FakeClock.
+// Clock: the time that is written down, kept or compared with something kept: records, expiry, rates. app/
+// makes a SystemClock and hands it out; tests use a FakeClock. Timers and deadlines of the event loop are not
+// part of this: they use std::chrono::steady_clock, as Asio does.
 #pragma once
 
 #include <chrono>

@@ -37,7 +37,7 @@ std::optional<Kind> find_kind(std::string_view type) {
   return {};
 }
 
-// One choice is no choice; the same choice twice is one; an inner choice is part of the outer.
+// Normalises the union: drops duplicates, flattens nested unions, unwraps a single member.
 Shape choice_of(std::vector<Shape> parts, const auto& same) {
   std::vector<Shape> flat;
   for (Shape& part : parts) {

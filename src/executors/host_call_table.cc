@@ -38,7 +38,7 @@ class HostCallTable::Stream final : public HostStream {
     replied_ = true;
   }
 
-  // The end of a call whose reply went out first: only a failure is news.
+  // When the reply was already sent, only an error is reported.
   void finish(Result<HostReply> reply) {
     if (!replied_) return table_->answer(id_, std::move(reply));
     if (reply || !table_->child_) return;

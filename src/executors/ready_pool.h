@@ -2,8 +2,8 @@
 // message.
 //
 // take() gives one at once when there is one. Forking its successor and ending children that have served
-// costs more processor time than a run, so both are chores: done a little later, when the caller has its
-// answer, and at once only when few children are left.
+// costs more processor time than a run, so both are deferred until the caller has its answer. When few
+// children are left they are done at once.
 #pragma once
 
 #include <cstddef>

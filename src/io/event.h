@@ -1,4 +1,4 @@
-// Waiting for something that another coroutine does: Event, Queue, Slots. Loop thread only.
+// Waiting for something that another coroutine does: Event and Queue. Loop thread only.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,8 @@
 // Backend: what is served. The server above it knows the protocol, the backend knows the things.
 //
-// The pipeline implements it (policy, audit, toolsets), the gateway implements it (upstream servers), and
-// Catalogue is the ready-made one for a fixed set of handlers. Everything runs on the loop thread.
+// Two classes implement it. pipeline::GuardedBackend is what Relay serves: toolsets and upstream servers are
+// its providers. Catalogue is a fixed set of handlers, for tests and the conformance server. Everything runs
+// on the loop thread.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ class Reply;
 /// The requests of one session or connection that are not answered yet, by id.
 class InFlight {
  public:
-  /// False when the id is in use or there are too many.
+  /// duplicate: the id is in use. too_many: the session has as many requests as it may.
   enum class Admission : std::uint8_t { admitted, duplicate, too_many };
   Admission add(const protocol::Id& id, const std::shared_ptr<Reply>& reply);
   void remove(const std::string& id_text) { replies_.erase(id_text); }

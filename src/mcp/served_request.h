@@ -48,7 +48,7 @@ class ServedRequest : public Context, public std::enable_shared_from_this<Served
   Result<void> start_task(std::optional<std::chrono::milliseconds> ttl);
 
  protected:
-  /// Cancels the call when the reply is abandoned. The first reply is attached by start().
+  /// Cancels the call when the reply is abandoned. The constructor attaches the first reply.
   void attach(std::shared_ptr<Reply> reply, protocol::Id id, const json::object& meta);
 
   virtual std::string write_result(const ResultMembers& outcome) const = 0;

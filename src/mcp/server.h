@@ -3,7 +3,7 @@
 // It outlives the loop's work: destroy it after the loop has run dry or stopped.
 //
 // A transport parses what it received into a protocol::Request, finds or makes the session it belongs to, and
-// hands over both with a ReplyStream to write the answer to. Server decides the rest. It owns the sessions,
+// hands over both with a Reply to write the answer to. Server decides the rest. It owns the sessions,
 // the parked calls, the listen streams and the tasks; app/ makes one and gives it to all transports.
 //
 //   Server server(executor, backend, clock, random, {});

@@ -1,4 +1,4 @@
-// The HTTP/1.1 server. Beast lives in http_server.cc and nowhere else.
+// The HTTP/1.1 server. Beast is included by request_parser.cc and nowhere else.
 //
 // A connection is a coroutine that reads one request head at a time and hands an HttpExchange to the handler.
 // The handler reads the body when it wants it (so that a refused request is refused before its body is read)

@@ -27,7 +27,7 @@ struct HeadShape {
   AfterAnswer after = AfterAnswer::keep;
 };
 
-/// Fields about framing are ours: the handler's Content-Length, Transfer-Encoding, HttpConnection and Date
+/// Fields about framing are ours: the handler's Content-Length, Transfer-Encoding, Connection and Date
 /// are skipped. A line break inside a value becomes a space, so no value can make a field of its own.
 void append_head(std::string& out, int status, const Headers& headers, const HeadShape& shape,
                  std::string_view date);

@@ -65,7 +65,7 @@ io::Task<void> CallSlots::wait_in_line(std::chrono::milliseconds deadlines) {
   co_return Result<void>{};
 }
 
-// A place that becomes free goes to the first in line without being free in between.
+// The freed slot is handed directly to the first waiter, so a new caller cannot overtake it.
 void CallSlots::leave() {
   if (line_.empty()) {
     --open_;
@@ -75,7 +75,7 @@ void CallSlots::leave() {
   line_.pop_front();
 }
 
-// Whoever gave up may have been given the place in the same moment.
+// A cancelled waiter may already own a slot: it is returned then.
 void CallSlots::give_up(const std::shared_ptr<Waiter>& waiter) {
   if (waiter->turn.is_set()) return leave();
   std::erase(line_, waiter);

@@ -208,8 +208,8 @@ void SupervisedUpstream::tell_offer_changed(peer::ListKind list) {
 io::Task<void> SupervisedUpstream::watch(std::string uri) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
-  // Connected before it counts: a new connection is furnished with what counted so far, and then asked for
-  // this one too.
+  // The connection is opened before the watch is counted: a new connection gets the watches counted so far,
+  // and this one is sent below.
   RELAY_CO_TRY(const std::shared_ptr<ServerConnection> lane, find_or_make_lane({}));
   RELAY_CO_TRY(const std::shared_ptr<ConnectionInstance> line, co_await lane->open());
   if (watches_[uri]++ > 0) co_return Result<void>{};
@@ -230,7 +230,7 @@ void SupervisedUpstream::unwatch(std::string_view uri) {
     io::spawn(setup_->executor, send_watches(line), "watches of an upstream server");
 }
 
-// Nobody waits for this one; a connection that fails meanwhile is furnished anew.
+// Runs on its own. If the connection fails now, the next one re-sends watches and log level.
 io::Task<void> SupervisedUpstream::send_watches(std::shared_ptr<ConnectionInstance> line) {
   const auto self = shared_from_this();
   [[maybe_unused]] const auto sent = co_await line->peer().watch(watched_uris());

@@ -1,4 +1,4 @@
-// SupervisedUpstream: an Upstream made of lanes (connections), admission (how many calls) and the kept offer.
+// SupervisedUpstream: an Upstream made of connections (ServerConnection), CallSlots and the kept offer.
 #pragma once
 
 #include <map>
