@@ -23,10 +23,15 @@ OUTSIDE = {
     "deps/bundle.mjs": "a file of a JavaScript dependency layer",
     "github/index.ts": "a file under /mcps",
     "runtime/compile-bundle.mjs": "made by the build, beside the programs",
+    "tests/format": "the name of a test without a folder, as tests/tidy",
+    "tests/tidy": "the name of a test without a folder",
 }
+
+NOT_OF_TODAY = {"CHANGELOG.md", "RESULTS.md"}  # they tell what was, or what a bench measured then
 
 SOURCE_ENDINGS = "h|cc|md|py|mjs|ts|cmake|html|schema\\.json|test\\.mjs"
 PATH = re.compile(rf"(?<![\w/.<>$~:*{{-])((?:[\w.-]+/)+[\w.-]+\.(?:{SOURCE_ENDINGS}))(?![\w*/])")
+FOLDER = re.compile(r"(?<![\w/.<>$~:*{-])((?:src|workers|tests|docs|harness|bench|fuzz)/[a-z_]+)/?(?=[`\s),;:])")
 BARE = re.compile(r"(?<![\w/.<>*-])([a-z]\w*\.(?:h|cc))(?![\w*/])")
 TYPE = re.compile(r"\b(?:class|struct|enum\s+class|enum\s+struct)\s+(?:\[\[[^\]]*\]\]\s*)?(\w+)(?:\s+final)?\s*(?::(?!:)[^()]*)?$")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -100,16 +105,17 @@ def comments_of(text):
 
 
 def path_problems(files):
-    """A name with folders must be the end of a path of the tree, a bare one the name of a file."""
-    endings = {"/".join(path.parts[at:]) for path in files for at in range(len(path.parts))}
+    """A name with a slash must be the end of a path of the tree, a bare one the name of a file."""
+    folders = {parent for path in files for parent in path.parents}
+    endings = {"/".join(path.parts[at:]) for path in [*files, *folders] for at in range(len(path.parts))}
     used = set()
     for page in sorted(files):
-        is_document = page.suffix == ".md" and page.name != "CHANGELOG.md"
+        is_document = page.suffix == ".md" and page.name not in NOT_OF_TODAY
         if not is_document and not (page.suffix == ".h" and page.parts[0] in ("src", "workers")):
             continue
         text = (ROOT / page).read_text()
         text = text if is_document else comments_of(text)
-        for name in sorted({*PATH.findall(text), *BARE.findall(text)}):
+        for name in sorted({*PATH.findall(text), *BARE.findall(text), *FOLDER.findall(text)}):
             if name in OUTSIDE:
                 used.add(name)
             elif re.sub(r"^(\.\.?/)+", "", name) not in endings:
