@@ -40,7 +40,6 @@ struct Status {
   std::uint64_t failures = 0;  // calls that got no answer
 };
 
-/// Told about what changes in one upstream; the fleet passes it on with the server's name.
 class Upstream {
  public:
   virtual ~Upstream() = default;
