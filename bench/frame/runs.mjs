@@ -15,7 +15,7 @@ export function needsRuns() {
   return existsSync(join(runtime, 'zygote-js.js')) ? undefined : `${runtime}/zygote-js.js is missing`;
 }
 
-export const codeConfig = (extra = {}) => ({ toolsets: ['code', 'admin'], executor: { prefer: 'local', ...extra } });
+export const codeConfig = (extra = {}) => ({ toolsets: ['code', 'admin'], executor: extra });
 
 // A relay whose runtimes have served a run already.
 export async function warmRelay(languages = ['js', 'py'], executor = {}) {

@@ -9,7 +9,7 @@ const counts = [5, 50, 500];
 const toolsets = ['code', 'files'];
 
 const config = (count, expose) => ({
-  toolsets, executor: { prefer: 'local' }, mcps: [{ name: 'work', command: node, args: [peer('many_tools.mjs'), String(count)], expose }],
+  toolsets, mcps: [{ name: 'work', command: node, args: [peer('many_tools.mjs'), String(count)], expose }],
 });
 
 async function listBytes(server) {

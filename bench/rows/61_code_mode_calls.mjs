@@ -36,7 +36,7 @@ async function clientCall(server) {
 
 async function measure() {
   const mcps = [{ name: 'work', command: node, args: [peer('many_tools.mjs'), '20'], expose: 'both' }];
-  const server = await relayServe({ toolsets: ['code'], executor: { prefer: 'local' }, policy: { limits: { timeoutMs: 60_000 } }, mcps }, { core: [] });
+  const server = await relayServe({ toolsets: ['code'], policy: { limits: { timeoutMs: 60_000 } }, mcps }, { core: [] });
   const table = new Table(`${calls} upstream calls in one run, warm Node upstream over stdio`, ['', 'per call']);
   const serial = [];
   for (const [name, [language, code]] of Object.entries(programs)) {

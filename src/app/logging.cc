@@ -78,16 +78,13 @@ class SpdlogLog final : public Log {
 
 }  // namespace
 
-LogFormat resolve_log_format(std::string_view configured) {
-  if (configured == "json") return LogFormat::json;
-  if (configured == "text") return LogFormat::text;
+LogFormat resolve_log_format(config::LogStyle configured) {
+  switch (configured) {
+    case config::LogStyle::json: return LogFormat::json;
+    case config::LogStyle::text: return LogFormat::text;
+    case config::LogStyle::automatic: break;
+  }
   return ::isatty(STDERR_FILENO) ? LogFormat::text : LogFormat::json;
-}
-
-LogLevel parse_log_level(std::string_view configured) {
-  for (std::size_t i = 0; i < kLevelNames.size(); ++i)
-    if (configured == kLevelNames[i]) return static_cast<LogLevel>(i);
-  return LogLevel::info;
 }
 
 std::string format_log_line(LogFormat format, WallTime time, LogLevel level, std::string_view message,

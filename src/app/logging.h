@@ -6,14 +6,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/choices.h"
 
 namespace relay::app {
 
 enum class LogFormat : std::uint8_t { json, text };
 
 /// "auto" becomes text on a terminal and JSON otherwise.
-LogFormat resolve_log_format(std::string_view configured);
-LogLevel parse_log_level(std::string_view configured);
+LogFormat resolve_log_format(config::LogStyle configured);
 
 /// One line without its newline. JSON: {"ts":…,"level":…,"msg":…, fields…}; text: "12:00:00.123 info  msg
 /// key=value".

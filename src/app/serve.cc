@@ -53,7 +53,7 @@ void show_new_token(const auth::BearerToken& token, const std::string& path) {
 }
 
 Result<std::shared_ptr<net::Authenticator>> make_authenticator(const config::Config& config, World& world) {
-  if (config.auth_mode != "token") return std::shared_ptr<net::Authenticator>();
+  if (config.auth_mode != config::AuthMode::token) return std::shared_ptr<net::Authenticator>();
   RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), world.random()));
   if (token.is_new()) show_new_token(token, config.token_path.string());
   return std::make_shared<auth::TokenAuthenticator>(std::move(token));
@@ -78,7 +78,7 @@ web::HomeFacts home_facts(const World& world, const std::string& url) {
           .program = (program_directory() / "relay").string(),
           .fingerprint = world.keys().current().public_key().fingerprint(),
           .toolsets = world.config().toolsets,
-          .needs_token = world.config().auth_mode == "token"};
+          .needs_token = world.config().auth_mode == config::AuthMode::token};
 }
 
 void announce(const World& world, const std::string& url, std::uint16_t port, Log& log) {
@@ -87,7 +87,7 @@ void announce(const World& world, const std::string& url, std::uint16_t port, Lo
                          {"address", is_wildcard(bind) ? bind + " (all addresses)" : bind},
                          {"port", port},
                          {"mcp", url + "/mcp"},
-                         {"auth", world.config().auth_mode},
+                         {"auth", config::word_of(world.config().auth_mode)},
                          {"keyFingerprint", world.keys().current().public_key().fingerprint()}});
 }
 
@@ -121,7 +121,7 @@ void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::Ht
 }  // namespace
 
 Result<void> check_exposure(const config::Config& config) {
-  if (config.auth_mode != "none" || is_loopback(config.server.bind)) return {};
+  if (config.auth_mode != config::AuthMode::none || is_loopback(config.server.bind)) return {};
   return fail(denied(fmt::format(
       "refusing to listen on {} without authentication: anyone who reaches the port could run code here. "
       "Add --auth token or auth.mode \"token\" (a bearer token is made and shown), or listen on 127.0.0.1",

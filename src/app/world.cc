@@ -54,19 +54,27 @@ mcp::Identity make_identity() {
   return identity;
 }
 
+audit::LogFormat ledger_format(config::AuditFormat format) {
+  switch (format) {
+    case config::AuditFormat::jsonl: return audit::LogFormat::jsonl;
+    case config::AuditFormat::cef: return audit::LogFormat::cef;
+    case config::AuditFormat::leef: return audit::LogFormat::leef;
+  }
+  return audit::LogFormat::jsonl;
+}
+
 audit::JournalOptions journal_options(const config::AuditConfig& config) {
   audit::JournalOptions options;
   options.ledger.path = config.path.string();
-  options.ledger.format = config.format == "cef"    ? audit::LogFormat::cef
-                          : config.format == "leef" ? audit::LogFormat::leef
-                                                    : audit::LogFormat::jsonl;
+  options.ledger.format = ledger_format(config.format);
   options.ledger.chain = config.chain ? audit::Chaining::on : audit::Chaining::off;
-  options.on_failure = config.on_failure == "refuse" ? audit::OnFailure::refuse : audit::OnFailure::degrade;
+  options.on_failure = config.on_failure == config::AuditFailure::refuse ? audit::OnFailure::refuse
+                                                                         : audit::OnFailure::degrade;
   return options;
 }
 
-sandbox::GroupSite open_group_site(const std::string& wanted) {
-  sandbox::GroupSite site = sandbox::prepare_group_site(sandbox::find_group_site(wanted));
+sandbox::GroupSite open_group_site(const config::CgroupChoice& wanted) {
+  sandbox::GroupSite site = sandbox::prepare_group_site(sandbox::find_group_site(config::text_of(wanted)));
   sandbox::remove_abandoned_groups(site);
   return site;
 }
@@ -98,9 +106,17 @@ json::value execution_status(const executors::LocalExecutor& local) {
           {"leakedChildren", status.leaked_children}};
 }
 
+pipeline::ToolSettings tool_settings(const config::Config& config) {
+  pipeline::ToolSettings settings;
+  for (const auto& [name, tool] : config.tools)
+    settings[name] = {tool.enabled ? pipeline::Offered::yes : pipeline::Offered::no, tool.result_bytes};
+  return settings;
+}
+
 gateway::GatewayOptions gateway_options(const config::Config& config) {
   gateway::GatewayOptions options;
-  options.prefix = config.gateway_prefix == "none" ? gateway::Prefix::none : gateway::Prefix::always;
+  options.prefix =
+      config.gateway_prefix == config::PrefixChoice::none ? gateway::Prefix::none : gateway::Prefix::always;
   options.list_timeout = config.gateway_list_timeout;
   return options;
 }
@@ -209,7 +225,7 @@ Result<void> World::open_state() {
 
 Result<void> World::open_policy() {
   std::vector<policy::Problem> problems;
-  policy::Rules rules = policy::read_rules(config_.policy, "$.policy", problems);
+  const policy::Rules& rules = config_.policy.rules;
   policy::PolicyEngine engine = policy::PolicyEngine::make(rules, "$.policy", problems);
   if (!problems.empty())
     return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
@@ -221,9 +237,10 @@ Result<void> World::open_policy() {
   results_ = std::make_unique<pipeline::ResultsStore>(clock_, random_);
   const std::string mode(policy::name(rules.mode));
   pipeline_ = std::make_unique<pipeline::Pipeline>(std::move(engine), *broker_, *journal_, *results_, clock_);
-  observer_ = std::make_unique<Observer>(metrics_, log_, mode, config_.log_level == "debug");
+  observer_ = std::make_unique<Observer>(metrics_, log_, mode, config_.log_level == LogLevel::debug);
   pipeline_->set_observer(observer_.get());
   backend_ = std::make_unique<pipeline::GuardedBackend>(make_identity(), *pipeline_, random_);
+  backend_->set_tool_settings(tool_settings(config_));
   return {};
 }
 
@@ -240,18 +257,10 @@ Result<void> World::open_files() {
     spec.mounts.push_back(std::move(entry));
   }
   spec.workspace_dir = (config_.state / "workspace").string();
-  spec.workspace = config_.workspace == "session" ? vfs::WorkspaceKind::session : vfs::WorkspaceKind::shared;
+  spec.workspace = config_.workspace == config::WorkspaceChoice::session ? vfs::WorkspaceKind::session
+                                                                         : vfs::WorkspaceKind::shared;
   spec.workspace_quota.bytes = config_.workspace_quota_bytes;
-  if (const json::object* filesystem = json::find_object(config_.policy, "filesystem")) {
-    vfs::PathPolicySpec paths;
-    for (const json::value& path : filesystem->at("readonly").as_array())
-      paths.readonly.emplace_back(path.as_string());
-    for (const json::value& path : filesystem->at("writable").as_array())
-      paths.writable.emplace_back(path.as_string());
-    for (const config::MountConfig& mount : config_.mounts)
-      if (mount.writable) paths.writable.push_back("/host/" + mount.name);
-    spec.policy = std::move(paths);
-  }
+  spec.policy = config_.policy.run.filesystem;
   RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), code_mode_->files()));
   return {};
 }
@@ -265,10 +274,12 @@ Result<void> World::open_execution(Purpose purpose) {
   executors::LocalConfig local;
   local.zygote_program = (program_directory() / "relay-zygote").string();
   local.runtime_dir = (program_directory().parent_path() / "runtime").string();
-  local.walls = config_.executor.walls == "reduced" ? sandbox::WallLevel::reduced : sandbox::WallLevel::full;
+  local.walls = config_.executor.walls == config::WallsChoice::reduced ? sandbox::WallLevel::reduced
+                                                                       : sandbox::WallLevel::full;
   // A group limits what runs use together. One run alone has its own limits, and need not make a group and
   // remove it again.
-  if (purpose != Purpose::run || config_.executor.cgroup != "auto") local.groups = group_site();
+  if (purpose != Purpose::run || config_.executor.cgroup.place != config::CgroupChoice::Place::automatic)
+    local.groups = group_site();
   local.group_memory_bytes = config_.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config_.executor.ready_children;
   local.queue.running_max = config_.executor.max_concurrent_runs;
@@ -288,25 +299,29 @@ Result<void> World::open_execution(Purpose purpose) {
     });
   };
   RELAY_CHECK(open_packages());
-  RELAY_TRY(policy::RunPolicy run_policy, policy::read_run_policy(config_.policy));
-  for (const config::MountConfig& mount : config_.mounts)
-    if (mount.writable) run_policy.filesystem.writable.push_back("/host/" + mount.name);
   refusals_ = std::make_unique<RefusalBook>(loop_, *journal_, random_, log_);
   auto refused = [this](const fetch::BlockedFetch& refusal, const authority::Call& run, std::size_t nth) {
     refusals_->add(refusal, run, nth);
   };
-  code_ = std::shared_ptr<runs::RunDependencies>(new runs::RunDependencies{.local = *local_,
-                                                                           .capsules = *capsules_,
-                                                                           .trees = *trees_,
-                                                                           .pool = pool_,
-                                                                           .random = random_,
-                                                                           .policy = std::move(run_policy),
-                                                                           .http = *http_,
-                                                                           .loop = loop_,
-                                                                           .packages = *packages_,
-                                                                           .on_refusal = std::move(refused),
-                                                                           .keep_capsule = std::move(keep),
-                                                                           .code_mode = code_mode_.get()});
+  auto may_write = [this](const authority::Call& run, std::string_view path) {
+    const authority::Call write = tools::write_by_run(run, path);
+    return pipeline_->engine().decide(write).verdict == authority::Verdict::allow;
+  };
+  code_ = std::shared_ptr<runs::RunDependencies>(
+      new runs::RunDependencies{.local = *local_,
+                                .capsules = *capsules_,
+                                .trees = *trees_,
+                                .pool = pool_,
+                                .random = random_,
+                                .policy = config_.policy.run,
+                                .http = *http_,
+                                .loop = loop_,
+                                .packages = *packages_,
+                                .on_refusal = std::move(refused),
+                                .may_write = std::move(may_write),
+                                .keep_capsule = std::move(keep),
+                                .code_mode = code_mode_.get(),
+                                .require_browser = config_.executor.require_browser});
   return {};
 }
 
@@ -359,9 +374,8 @@ void World::open_fleet() {
                                                   secrets::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
   options.find_group_site = [this] { return group_site(); };
-  codemode::CodeModeOptions for_code{
-      .state = options.state,
-      .require_servers = json::find_bool(config_.policy, "requireServers").value_or(false)};
+  codemode::CodeModeOptions for_code{.state = options.state,
+                                     .require_servers = config_.policy.require_servers};
   fleet_ = upstream::Fleet::make(loop_, *http_, pool_, clock_, random_, log_, std::move(options));
   code_mode_ =
       std::make_unique<codemode::CodeMode>(loop_, *fleet_, *backend_, pool_, random_, std::move(for_code));
@@ -399,11 +413,11 @@ void World::describe() {
       mounts.push_back({{"path", "/host/" + mount.name}, {"mode", mount.writable ? "rw" : "ro"}});
     return json::value(std::move(mounts));
   });
-  info_.add("limits", [this] { return json::value(config_.policy.at("limits")); });
+  info_.add("limits", [this] { return config_.policy.run.to_json().at("limits"); });
   info_.add("audit", [this] {
     const audit::JournalStats stats = journal_->stats();
     json::object out{{"path", config_.audit.path.string()},
-                     {"format", config_.audit.format},
+                     {"format", std::string(config::word_of(config_.audit.format))},
                      {"chain", config_.audit.chain},
                      {"degraded", stats.degraded},
                      {"records", stats.records},

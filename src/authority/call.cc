@@ -2,8 +2,16 @@
 
 namespace relay::authority {
 
+bool identifies(const CallField& field) {
+  return field.name == "path" || field.name == "host" || field.name == "command";
+}
+
+bool is_authenticated(const Caller& caller) {
+  return !caller.principal.empty() && caller.principal != "local";
+}
+
 std::string client_id(const Caller& caller) {
-  if (!caller.principal.empty() && caller.principal != "local") return caller.principal;
+  if (is_authenticated(caller)) return caller.principal;
   return caller.client_name.empty() ? "local" : "local/" + caller.client_name;
 }
 

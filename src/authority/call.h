@@ -1,12 +1,15 @@
 // Call: one thing that somebody wants done, as a plain value. Tools, resources and prompts are all calls.
 //
 // policy_text is everything the executor will see, spelled as text: the command and its stdin and its
-// environment, the code, the paths, the hosts. Deny patterns are matched against "<tool> <policy_text>", so
-// what is not in it cannot be denied; a toolset that leaves something out has a hole.
+// environment, the code, the paths, the hosts. `fields` is the same by name, each value alone and decoded:
+// what policy patterns are matched against. What is in neither cannot be denied; a toolset that leaves
+// something out has a hole.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "authority/caller.h"
 #include "authority/tier.h"
@@ -21,6 +24,20 @@ namespace relay::authority {
 /// cooperate.
 std::string client_id(const Caller& caller);
 
+/// One named part of what a call would do.
+struct CallField {
+  std::string name;
+  std::string value;
+
+  bool operator==(const CallField&) const = default;
+};
+
+/// Does a field say what the call acts on (path, host, command), rather than what it carries there?
+bool identifies(const CallField& field);
+
+/// Was the caller authenticated, so that its name is more than its own claim?
+bool is_authenticated(const Caller& caller);
+
 struct Call {
   std::string request_id;  // ours, unique: "req_" and hex; the key for `relay explain`
   Caller caller;
@@ -28,6 +45,7 @@ struct Call {
   std::string tool;     // "run_js", "resource:results", "prompt:guide"
   Tier tier = Tier::reversible;
   std::string policy_text;
+  std::vector<CallField> fields;
   json::value args;               // as the client sent them
   std::string upstream;           // "server/tool" when it is passed on to another MCP server
   std::string parent;             // the request id of the run that makes this call; empty at the top

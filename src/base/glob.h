@@ -59,6 +59,10 @@ class GlobPart {
   bool globstar_ = false;
 };
 
+/// For names that are no paths (tools, clients, hosts): `*` is any run of characters, slashes among them, `?`
+/// any one byte; nothing else is special. The whole name must match; an empty pattern matches every name.
+bool name_matches(std::string_view pattern, std::string_view name);
+
 class Glob {
  public:
   static Result<Glob> parse(std::string_view pattern, Case letters = Case::sensitive,

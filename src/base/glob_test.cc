@@ -224,5 +224,21 @@ TEST(Glob, GlobstarsAgreeWithTheReference) {
   }
 }
 
+TEST(NameMatches, StarCrossesSlashesAndNothingElseIsSpecial) {
+  EXPECT_TRUE(name_matches("", "anything"));
+  EXPECT_TRUE(name_matches("*", ""));
+  EXPECT_TRUE(name_matches("a*c", "a/b/c"));
+  EXPECT_TRUE(name_matches("ssh_*", "ssh_exec"));
+  EXPECT_TRUE(name_matches("a?c", "abc"));
+  EXPECT_TRUE(name_matches("*a*b", "xaxxb"));
+  EXPECT_TRUE(name_matches("a**", "a"));
+  EXPECT_FALSE(name_matches("a?c", "ac"));
+  EXPECT_FALSE(name_matches("a*c", "abcd"));
+  EXPECT_FALSE(name_matches("ssh_*", "xssh_exec"));
+  EXPECT_FALSE(name_matches("abc?", "abc"));
+  EXPECT_FALSE(name_matches("[ab]", "a"));
+  EXPECT_FALSE(name_matches("{a,b}", "a"));
+}
+
 }  // namespace
 }  // namespace relay

@@ -81,7 +81,7 @@ Result<capsule::CapsuleBuildOptions> build_options(const config::Config& config,
                                      .argv = options.script_args,
                                      .cwd = options.capsule_cwd};
   RELAY_TRY(build.env, variables(options.capsule_env));
-  RELAY_TRY(const policy::RunPolicy policy, policy::read_run_policy(config.policy));
+  const policy::RunPolicy& policy = config.policy.run;
   build.policy = policy.to_json();
   RELAY_TRY(const capsule::Language language, capsule::language_of(options.script));
   RELAY_TRY(const std::string code, capsule::load_source(options.script));

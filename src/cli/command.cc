@@ -96,8 +96,8 @@ bool wait_a_little() {
 
 int run_configured(const CommandOptions& options, const config::Config& config) {
   const SystemClock clock;
-  const std::unique_ptr<Log> log = app::make_stderr_log(clock, app::resolve_log_format(config.log_format),
-                                                        app::parse_log_level(config.log_level));
+  const std::unique_ptr<Log> log =
+      app::make_stderr_log(clock, app::resolve_log_format(config.log_format), config.log_level);
   io::set_failure_reporter(
       [&](std::string_view task, const Error& error) { log->error(error.message, {{"task", task}}); });
   int exit_code = 0;

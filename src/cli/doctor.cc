@@ -68,8 +68,8 @@ void examine_kernel(std::vector<Finding>& out) {
 
 // A place that the configuration names has to work; one that is only looked for may be missing.
 void examine_cgroups(const config::LoadedConfig& loaded, std::vector<Finding>& out) {
-  const sandbox::GroupSite site =
-      sandbox::find_group_site(loaded.problems.empty() ? loaded.config.executor.cgroup : "auto");
+  const sandbox::GroupSite site = sandbox::find_group_site(
+      loaded.problems.empty() ? config::text_of(loaded.config.executor.cgroup) : "auto");
   if (site.version == sandbox::GroupVersion::none) {
     out.push_back(
         {"kernel", "cgroups", site.required ? Health::bad : Health::optional_missing,

@@ -62,13 +62,17 @@ Result<std::string> read_script(const fs::path& path) {
   return read_text(file, path.string());
 }
 
-Result<executors::Language> language_of(const CommandOptions& options) {
+// The flag, then the file's name, then the configuration; text without a name is JavaScript.
+Result<executors::Language> language_of(const config::Config& config, const CommandOptions& options) {
+  using executors::Language;
   const std::string extension = options.script.extension().string();
   const bool has_no_name = options.script == "-" || options.code;
-  if (options.language == "py" || (options.language.empty() && extension == ".py"))
-    return executors::Language::py;
-  if (options.language == "js" || extension == ".js" || extension == ".mjs" || has_no_name)
-    return executors::Language::js;
+  if (options.language == "py") return Language::py;
+  if (options.language == "js") return Language::js;
+  if (!options.code && extension == ".py") return Language::py;
+  if (!options.code && (extension == ".js" || extension == ".mjs")) return Language::js;
+  if (config.language) return *config.language == config::ScriptLanguage::py ? Language::py : Language::js;
+  if (has_no_name) return Language::js;
   return fail(invalid(fmt::format(
       "{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is",
       options.script.string())));
@@ -127,7 +131,7 @@ Result<runs::CodeRun> make_run(const config::Config& config, const CommandOption
     return fail(
         invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
   runs::CodeRun run;
-  RELAY_TRY(run.language, language_of(options));
+  RELAY_TRY(run.language, language_of(config, options));
   run.principal = "local";
   run.arguments.args = options.script_args;
   RELAY_TRY(run.arguments.packages, packages_of(options, run.language));
@@ -161,6 +165,7 @@ authority::Call make_call(app::World& world, const runs::CodeRun& run) {
   call.tool = is_js ? "run_js" : "run_py";
   call.tier = authority::Tier::reversible;
   call.policy_text = tools::code_policy_text(args);
+  call.fields = tools::code_fields(args);
   call.args = std::move(args);
   return call;
 }

@@ -14,9 +14,8 @@
 #include "config/config_upstreams.h"
 #include "config/embedded.h"
 #include "config/environment.h"
+#include "config/tool_names.h"
 #include "imports/document.h"
-#include "policy/engine.h"
-#include "policy/run_policy.h"
 
 namespace relay::config {
 namespace {
@@ -63,10 +62,23 @@ std::string text_or_empty(const json::object& object, std::string_view key) {
   return std::string(json::find_string(object, key).value_or(""));
 }
 
-// Reads JSON that the schema has accepted and completed: look-ups cannot miss.
+template <class Choice>
+Choice choice(const json::value& word) {
+  return choice_of<Choice>(json::view(word.as_string()));
+}
+
+CgroupChoice cgroup_choice(std::string_view text) {
+  if (text == "auto") return {};
+  if (text == "off") return {.place = CgroupChoice::Place::off};
+  return {.place = CgroupChoice::Place::directory, .directory = std::string(text)};
+}
+
+// Reads JSON that the schema has accepted and completed: look-ups cannot miss. What the schema cannot check
+// of the policy becomes a problem.
 class Reader {
  public:
-  Reader(const json::object& root, Config& config) : root_(root), config_(config) {}
+  Reader(const json::object& root, Config& config, std::vector<ConfigProblem>& problems)
+      : root_(root), config_(config), problems_(problems) {}
 
   void read() {
     read_tools();
@@ -75,10 +87,10 @@ class Reader {
     read_execution();
     for (const json::value& entry : root_.at("mcps").as_array())
       config_.mcps.push_back(read_server_spec(entry.as_object(), config_.root));
-    config_.gateway_prefix = root_.at("gateway").at("prefix").as_string();
+    config_.gateway_prefix = choice<PrefixChoice>(root_.at("gateway").at("prefix"));
     config_.gateway_list_timeout =
         std::chrono::milliseconds(root_.at("gateway").at("listTimeoutMs").to_number<std::int64_t>());
-    config_.policy = root_.at("policy").as_object();
+    read_policy();
     config_.session_ttl = std::chrono::milliseconds(root_.at("sessionTtlMs").to_number<std::int64_t>());
   }
 
@@ -88,13 +100,27 @@ class Reader {
     return (given.is_absolute() ? given : config_.root / given).lexically_normal();
   }
 
+  // Where nothing is said about writing, the workspace and the mounts that are "rw" may be written.
+  void read_policy() {
+    std::vector<std::string> writable{"/tmp", "/out"};
+    for (const MountConfig& mount : config_.mounts)
+      if (mount.writable) writable.push_back("/host/" + mount.name);
+    std::vector<policy::Problem> problems;
+    config_.policy = policy::read_policy(root_.at("policy").as_object(), writable, "$.policy", problems);
+    for (policy::Problem& problem : problems)
+      problems_.push_back({std::move(problem.path), std::move(problem.message)});
+  }
+
   void read_tools() {
+    if (const json::value* language = json::find(root_, "language"))
+      config_.language = choice<ScriptLanguage>(*language);
     config_.toolsets = strings(root_.at("toolsets"));
     for (const auto& tool : root_.at("tools").as_object()) {
       const json::object& settings = tool.value().as_object();
+      ToolConfig& read = config_.tools[tool.key()];
       if (const auto bytes = json::find_int(settings, "resultBytes"))
-        config_.result_bytes[tool.key()] = static_cast<std::size_t>(*bytes);
-      if (json::find_bool(settings, "enabled") == false) config_.disabled_tools.emplace_back(tool.key());
+        read.result_bytes = static_cast<std::size_t>(*bytes);
+      read.enabled = json::find_bool(settings, "enabled").value_or(true);
     }
   }
 
@@ -107,7 +133,7 @@ class Reader {
                                 .deny = strings(entry.at("deny")),
                                 .follow_symlinks = entry.at("symlinks").as_string() == "inside"});
     }
-    config_.workspace = root_.at("workspace").as_string();
+    config_.workspace = choice<WorkspaceChoice>(root_.at("workspace"));
     config_.workspace_quota_bytes = root_.at("workspaceQuotaBytes").to_number<std::uint64_t>();
     config_.signing_key_path = resolved(root_.at("signingKeyPath"));
     config_.cache_dir = resolved(root_.at("cacheDir"));
@@ -127,35 +153,35 @@ class Reader {
         .tls_key = text_or_empty(server, "tlsKey"),
         .max_connections = server.at("maxConnections").to_number<std::size_t>(),
         .max_connections_per_address = server.at("maxConnectionsPerAddress").to_number<std::size_t>()};
-    config_.auth_mode = root_.at("auth").at("mode").as_string();
+    config_.auth_mode = choice<AuthMode>(root_.at("auth").at("mode"));
     config_.token_path = resolved(root_.at("auth").at("tokenPath"));
     config_.allowed_origins = strings(root_.at("cors").at("allowedOrigins"));
-    config_.log_level = root_.at("log").at("level").as_string();
-    config_.log_format = root_.at("log").at("format").as_string();
+    config_.log_level = choice<LogLevel>(root_.at("log").at("level"));
+    config_.log_format = choice<LogStyle>(root_.at("log").at("format"));
   }
 
   void read_execution() {
     const json::object& executor = root_.at("executor").as_object();
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     config_.executor = {
-        .prefer = std::string(executor.at("prefer").as_string()),
         .max_concurrent_runs = static_cast<std::size_t>(
             json::find_int(executor, "maxConcurrentRuns").value_or(static_cast<std::int64_t>(cores))),
         .require_browser = executor.at("requireBrowser").as_bool(),
         .ready_children = executor.at("readyChildren").to_number<std::size_t>(),
-        .walls = std::string(executor.at("walls").as_string()),
-        .cgroup = std::string(executor.at("cgroup").as_string()),
+        .walls = choice<WallsChoice>(executor.at("walls")),
+        .cgroup = cgroup_choice(json::view(executor.at("cgroup").as_string())),
         .total_mem_mb =
             static_cast<std::size_t>(json::find_int(executor, "totalMemMb").value_or(half_of_memory_mb()))};
     const json::object& audit = root_.at("audit").as_object();
     config_.audit = {.path = resolved(audit.at("path")),
-                     .format = std::string(audit.at("format").as_string()),
+                     .format = choice<AuditFormat>(audit.at("format")),
                      .chain = audit.at("chain").as_bool(),
-                     .on_failure = std::string(audit.at("onFailure").as_string())};
+                     .on_failure = choice<AuditFailure>(audit.at("onFailure"))};
   }
 
   const json::object& root_;
   Config& config_;
+  std::vector<ConfigProblem>& problems_;
 };
 
 // What no schema can say: how keys depend on each other and on the disk.
@@ -174,18 +200,12 @@ void check_meaning(const Config& config, std::vector<ConfigProblem>& problems) {
         complain(fmt::format("$.mounts[{}].name", i),
                  fmt::format("\"{}\" is used twice", config.mounts[i].name));
   }
-  std::vector<policy::Problem> rules_problems;
-  policy::PolicyEngine::make(policy::read_rules(config.policy, "$.policy", rules_problems), "$.policy",
-                             rules_problems);
-  for (policy::Problem& problem : rules_problems)
-    complain(std::move(problem.path), std::move(problem.message));
-  if (const auto run_policy = policy::read_run_policy(config.policy); !run_policy)
-    complain("$.policy", run_policy.error().message);
+  check_tool_names(config, problems);
   if (config.server.tls_cert.empty() != config.server.tls_key.empty())
     complain("$.server", "TLS needs both tlsCert and tlsKey (--tls-cert and --tls-key)");
-  if (config.audit.chain && config.audit.format != "jsonl")
+  if (config.audit.chain && config.audit.format != AuditFormat::jsonl)
     complain("$.audit.chain", fmt::format("a hash chain needs format \"jsonl\"; set chain to false for {}",
-                                          config.audit.format));
+                                          word_of(config.audit.format)));
 }
 
 bool names_bind(const json::object& given) {
@@ -234,9 +254,9 @@ LoadedConfig load_config(const ConfigSources& sources) {
   config.state = config.root / ".relay";
   const json::value complete = with_defaults(schema(), merged);
   config.complete = complete.get_object();
-  Reader(config.complete, config).read();
+  Reader(config.complete, config, loaded.problems).read();
   config.container_default = sources.in_container && !names_bind(merged);
-  if (config.container_default && config.auth_mode != "none") config.server.bind = "0.0.0.0";
+  if (config.container_default && config.auth_mode != AuthMode::none) config.server.bind = "0.0.0.0";
   check_meaning(config, loaded.problems);
   return loaded;
 }

@@ -17,7 +17,9 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "config/choices.h"
 #include "config/config_check.h"
+#include "policy/policy.h"
 #include "upstream/server_spec.h"
 
 namespace relay::config {
@@ -45,19 +47,24 @@ struct ServerConfig {
 
 struct AuditConfig {
   std::filesystem::path path;
-  std::string format;
+  AuditFormat format = AuditFormat::jsonl;
   bool chain = true;
-  std::string on_failure;
+  AuditFailure on_failure = AuditFailure::degrade;
 };
 
 struct ExecutorConfig {
-  std::string prefer;
   std::size_t max_concurrent_runs = 0;
   bool require_browser = false;
   std::size_t ready_children = 2;
-  std::string walls;
-  std::string cgroup;  // auto, off, or a directory
+  WallsChoice walls = WallsChoice::full;
+  CgroupChoice cgroup;
   std::size_t total_mem_mb = 0;
+};
+
+/// What `tools.<name>` says about one tool.
+struct ToolConfig {
+  bool enabled = true;
+  std::optional<std::size_t> result_bytes = {};
 };
 
 struct Config {
@@ -66,27 +73,27 @@ struct Config {
   std::filesystem::path state;  // root/.relay
   json::object complete;        // all of it as JSON, defaults filled in: to see what a change touches
 
+  std::optional<ScriptLanguage> language;  // of scripts that do not say it themselves
   std::vector<std::string> toolsets;
-  std::map<std::string, std::size_t> result_bytes;  // per tool
-  std::vector<std::string> disabled_tools;
+  std::map<std::string, ToolConfig> tools;  // by the name in the tool list
   std::vector<MountConfig> mounts;
-  std::string workspace;
+  WorkspaceChoice workspace = WorkspaceChoice::shared;
   std::uint64_t workspace_quota_bytes = 0;
-  json::object policy;                     // seed-000 blocks and rules, read by policy/
+  policy::Policy policy;
   std::vector<upstream::ServerSpec> mcps;  // paths resolved; see specs_of
-  std::string gateway_prefix;
+  PrefixChoice gateway_prefix = PrefixChoice::always;
   std::chrono::milliseconds gateway_list_timeout{};
   ExecutorConfig executor;
   AuditConfig audit;
-  std::string auth_mode;
+  AuthMode auth_mode = AuthMode::none;
   std::filesystem::path token_path;
   std::vector<std::string> allowed_origins;
   ServerConfig server;
   /// In a container nobody reaches loopback, so the address is 0.0.0.0 unless one was given, but only with
   /// authentication: without it Relay stays on loopback and says so.
   bool container_default = false;
-  std::string log_level;
-  std::string log_format;
+  LogLevel log_level = LogLevel::info;
+  LogStyle log_format = LogStyle::automatic;
   json::object npm;
   json::object pip;
   std::chrono::milliseconds session_ttl{};

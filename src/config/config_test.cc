@@ -48,10 +48,11 @@ TEST_F(ConfigTest, EveryDefaultIsThere) {
   EXPECT_EQ(config.server.bind, "127.0.0.1");
   EXPECT_EQ(config.audit.path, directory_ / ".relay/audit.jsonl");
   EXPECT_TRUE(config.audit.chain);
-  EXPECT_EQ(config.auth_mode, "none");
+  EXPECT_EQ(config.auth_mode, AuthMode::none);
   EXPECT_TRUE(config.mounts.empty());
-  EXPECT_TRUE(config.policy.at("network").at("allowedDomains").as_array().empty());
-  EXPECT_EQ(config.policy.at("limits").at("timeoutMs").to_number<int>(), 60000);
+  EXPECT_TRUE(config.policy.run.network.allowed.empty());
+  EXPECT_EQ(config.policy.run.limits.timeout_ms, 60000);
+  EXPECT_EQ(config.policy.run.filesystem.writable, (std::vector<std::string>{"/tmp", "/out"}));
   EXPECT_EQ(config.session_ttl, std::chrono::minutes(5));
   EXPECT_GE(config.executor.max_concurrent_runs, 1U);
 }
@@ -68,6 +69,51 @@ TEST_F(ConfigTest, TheSeedsOwnExampleIsAccepted) {
     "sessionTtlMs": 300000, "signingKeyPath": ".relay/keys/", "cacheDir": ".relay/capsules/"})");
   EXPECT_THAT(loaded.problems, testing::IsEmpty());
   EXPECT_EQ(loaded.config.mcps.size(), 2U);
+}
+
+TEST_F(ConfigTest, ThePolicyIsReadOnceAndTyped) {
+  const LoadedConfig loaded = load(R"({
+    "mounts": [{"name": "w", "path": ".", "mode": "rw"}, {"name": "r", "path": "."}],
+    "policy": {"mode": "guarded", "requireServers": true, "filesystem": {"denied": ["/host/w/.git/"]},
+               "rules": [{"effect": "deny", "path": "/host/*", "host": "h", "command": "c"}]}})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  const policy::Policy& policy = loaded.config.policy;
+  EXPECT_EQ(policy.rules.mode, policy::PolicyMode::guarded);
+  EXPECT_TRUE(policy.require_servers);
+  EXPECT_EQ(policy.rules.rules.at(0).path, "/host/*");
+  EXPECT_EQ(policy.rules.rules.at(0).host, "h");
+  EXPECT_EQ(policy.rules.rules.at(0).command, "c");
+  EXPECT_EQ(policy.run.filesystem.readonly, std::vector<std::string>{"/"});
+  EXPECT_EQ(policy.run.filesystem.writable, (std::vector<std::string>{"/tmp", "/out", "/host/w"}));
+  EXPECT_EQ(policy.run.filesystem.denied, std::vector<std::string>{"/host/w/.git"});
+}
+
+TEST_F(ConfigTest, WordsBecomeChoices) {
+  const LoadedConfig loaded = load(R"({
+    "workspace": "session", "auth": {"mode": "token"}, "log": {"level": "warn", "format": "json"},
+    "gateway": {"prefix": "none"}, "audit": {"format": "leef", "chain": false, "onFailure": "refuse"},
+    "executor": {"walls": "reduced", "cgroup": "/sys/fs/cgroup/x"}})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  const Config& config = loaded.config;
+  EXPECT_EQ(config.workspace, WorkspaceChoice::session);
+  EXPECT_EQ(config.auth_mode, AuthMode::token);
+  EXPECT_EQ(config.log_level, LogLevel::warn);
+  EXPECT_EQ(config.log_format, LogStyle::json);
+  EXPECT_EQ(config.gateway_prefix, PrefixChoice::none);
+  EXPECT_EQ(config.audit.format, AuditFormat::leef);
+  EXPECT_EQ(config.audit.on_failure, AuditFailure::refuse);
+  EXPECT_EQ(config.executor.walls, WallsChoice::reduced);
+  EXPECT_EQ(text_of(config.executor.cgroup), "/sys/fs/cgroup/x");
+}
+
+TEST_F(ConfigTest, SettingsOfToolsAreReadByName) {
+  const LoadedConfig loaded = load(R"({
+    "tools": {"write": {"enabled": false}, "read": {"resultBytes": 2048}, "x__any": {"enabled": false}},
+    "mcps": [{"name": "x", "command": "a", "expose": "tools"}]})");
+  ASSERT_THAT(loaded.problems, testing::IsEmpty());
+  EXPECT_FALSE(loaded.config.tools.at("write").enabled);
+  EXPECT_TRUE(loaded.config.tools.at("read").enabled);
+  EXPECT_EQ(loaded.config.tools.at("read").result_bytes, 2048U);
 }
 
 TEST_F(ConfigTest, CommentsAndTrailingCommasAreRead) {
@@ -103,6 +149,16 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{R"({"policy": {"limits": {"timeoutMs": 0}}})", "$.policy.limits.timeoutMs", ""},
         Broken{R"({"policy": {"deny": "rm"}})", "$.policy.deny", ""},
         Broken{R"({"policy": {"rules": [{"tool": "read"}]}})", "$.policy.rules[0]", "effect"},
+        Broken{R"({"policy": {"filesystem": {"denied": ["a"]}}})", "$.policy.filesystem.denied[0]",
+               "absolute"},
+        Broken{R"({"policy": {"rules": [{"effect": "deny", "paht": "/x"}]}})", "$.policy.rules[0].paht",
+               "path"},
+        Broken{R"({"policy": {"allow": ["("]}})", "$.policy.allow[0]", "RE2"},
+        Broken{R"({"tools": {"raed": {"enabled": false}}})", "$.tools.raed", "did you mean \"read\""},
+        Broken{R"({"tools": {"nothing_like_it": {}}})", "$.tools.nothing_like_it", "run_js"},
+        Broken{R"({"tools": {"x__y": {}}, "mcps": [{"name": "x", "command": "a"}]})", "$.tools.x__y",
+               "no such"},
+        Broken{R"({"executor": {"prefer": "local"}})", "$.executor.prefer", "unknown key"},
         Broken{R"({"mounts": [{"name": "a b", "path": "."}]})", "$.mounts[0].name", ""},
         Broken{R"({"mounts": [{"name": "a"}]})", "$.mounts[0]", "path"},
         Broken{R"({"mounts": [{"name": "a", "path": "nowhere"}]})", "$.mounts[0].path", "not a directory"},

@@ -155,7 +155,7 @@ void check_one(const ServerSpec& spec, const std::string& where, const Complain&
 
 // Without prefixes nothing says whose tool a name is.
 void check_prefix(const Config& config, const Complain& complain) {
-  if (config.gateway_prefix != "none") return;
+  if (config.gateway_prefix != PrefixChoice::none) return;
   std::vector<std::string> names;
   for (const ServerSpec& spec : config.mcps)
     if (spec.enabled && spec.in_tool_list()) names.push_back(spec.name);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
+#include "net/http.h"
+
 namespace relay::pipeline {
 
 using authority::Call;
@@ -27,11 +30,33 @@ const json::object& arguments_of(const Call& call) {
   return object ? *object : kNone;
 }
 
+std::string text_of(const json::value& value) {
+  return value.is_string() ? std::string(json::view(value.get_string())) : json::write(value);
+}
+
+std::vector<authority::CallField> fields_by_name(const json::object& arguments) {
+  std::vector<authority::CallField> fields;
+  for (const auto& member : arguments) fields.push_back({std::string(member.key()), text_of(member.value())});
+  return fields;
+}
+
+// The URI as it is and decoded: "%61" must not hide an "a".
+void describe_resource(Call& call, const FoundResource& found, const std::string& uri) {
+  call.upstream = found.upstream;
+  call.tier = Tier::read_only;
+  call.policy_text = uri;
+  call.fields = found.fields;
+  call.fields.push_back({"uri", uri});
+  if (auto decoded = net::find_percent_decoded(uri); decoded && *decoded != uri)
+    call.fields.push_back({"uri", to_valid_utf8(*decoded)});
+}
+
 // Only for arguments that fit the schema: a toolset's functions rely on it.
 void judge(Call& call, const GuardedTool& tool) {
   const json::object& arguments = arguments_of(call);
   call.tier = tool.classify ? std::max(tool.tier, tool.classify(arguments)) : tool.tier;
   call.policy_text = tool.policy_text ? tool.policy_text(arguments) : json::write(call.args);
+  call.fields = tool.fields ? tool.fields(arguments) : fields_by_name(arguments);
 }
 
 std::string problems_of(const Provider::Entry& entry, const Call& call) {
@@ -93,6 +118,8 @@ io::Task<Listing<protocol::Tool>> GuardedBackend::list_tools(const authority::Ca
   RELAY_CO_CHECK(co_await prepare(caller));
   std::vector<protocol::Tool> tools;
   for (const Provider* provider : providers_) provider->append_tools(caller, tools);
+  if (!settings_.empty())
+    std::erase_if(tools, [&](const protocol::Tool& tool) { return !is_offered(tool.name); });
   co_return listing_of(std::move(tools));
 }
 
@@ -119,8 +146,20 @@ io::Task<Listing<protocol::Prompt>> GuardedBackend::list_prompts(const authority
   co_return listing_of(std::move(prompts));
 }
 
+bool GuardedBackend::is_offered(std::string_view name) const {
+  const auto found = settings_.find(name);
+  return found == settings_.end() || found->second.offered == Offered::yes;
+}
+
+std::size_t GuardedBackend::budget_of(const GuardedTool& tool) const {
+  const auto found = settings_.find(tool.tool.name);
+  return found == settings_.end() ? tool.budget_bytes
+                                  : found->second.result_bytes.value_or(tool.budget_bytes);
+}
+
 io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(const authority::Caller& caller,
                                                                             std::string_view name) {
+  if (!is_offered(name)) co_return nullptr;
   for (const bool again : {false, true}) {
     if (again) RELAY_CO_CHECK(co_await prepare(caller));
     for (const Provider* provider : providers_)
@@ -131,6 +170,7 @@ io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(cons
 
 std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority::Caller& caller,
                                                                 std::string_view name) {
+  if (!is_offered(name)) return nullptr;
   for (const Provider* provider : providers_)
     if (const auto entry = provider->find(caller, name)) return {entry, &entry->guarded.tool};
   return nullptr;
@@ -157,6 +197,9 @@ io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::strin
 io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::string run,
                                                 std::shared_ptr<const Provider::Entry> entry,
                                                 json::object arguments) {
+  if (!is_offered(entry->guarded.tool.name))
+    co_return fail(
+        not_found(fmt::format("the tool {0} is switched off (tools.{0}.enabled)", entry->guarded.tool.name)));
   co_return co_await run_tool(context, std::move(entry), std::move(arguments), std::move(run));
 }
 
@@ -164,11 +207,12 @@ io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context,
                                               std::shared_ptr<const Provider::Entry> entry,
                                               json::object arguments, std::string parent) {
   Call call = make_call(context.caller(), entry->toolset, entry->guarded.tool.name, std::move(arguments));
+  const std::size_t budget = parent.empty() ? budget_of(entry->guarded) : entry->guarded.budget_bytes;
   call.parent = std::move(parent);
   call.upstream = entry->upstream;
   call.tier = entry->guarded.tier;
   ElicitingConfirmer confirmer(context);
-  Conditions conditions{confirmer, entry->guarded.budget_bytes, problems_of(*entry, call)};
+  Conditions conditions{confirmer, budget, problems_of(*entry, call)};
   if (conditions.invalid.empty()) judge(call, entry->guarded);
   Work<ToolResult> work = [&](const Recorded& recorded) -> io::Task<ToolResult> {
     co_return check_output(*entry, co_await entry->guarded.handler(context, recorded));
@@ -191,9 +235,7 @@ io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::s
   RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(context.caller(), uri));
   if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
   Call call = make_call(context.caller(), "resource", "resource:" + found->name, json::object{{"uri", uri}});
-  call.upstream = found->upstream;
-  call.tier = Tier::read_only;
-  call.policy_text = uri;
+  describe_resource(call, *found, uri);
   NobodyToAsk nobody;
   Conditions conditions{nobody, kResourceBudgetBytes, {}};
   Work<ReadResult> work = [&](const Recorded& recorded) { return found->read(context, recorded); };
@@ -213,6 +255,7 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
   call.upstream = found->upstream;
   call.tier = Tier::read_only;
   call.policy_text = json::write(call.args);
+  call.fields = fields_by_name(arguments_of(call));
   NobodyToAsk nobody;
   Conditions conditions{nobody, limits::kResultBytes, {}};
   Work<PromptResult> work = [&](const Recorded& recorded) { return found->handler(context, recorded); };
@@ -244,9 +287,7 @@ io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::strin
   if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
   Call call = make_call(caller, "resource", "resource:" + found->name,
                         json::object{{"uri", uri}, {"subscribe", true}});
-  call.upstream = found->upstream;
-  call.tier = Tier::read_only;
-  call.policy_text = uri;
+  describe_resource(call, *found, uri);
   NobodyToAsk nobody;
   Conditions conditions{nobody, kResourceBudgetBytes, {}};
   Work<ReadResult> work = [&](const Recorded&) -> io::Task<ReadResult> {

@@ -11,7 +11,9 @@
 // were judged.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,15 @@
 #include "pipeline/provider.h"
 
 namespace relay::pipeline {
+
+enum class Offered : std::uint8_t { yes, no };
+
+/// What the configuration says about one tool.
+struct ToolSetting {
+  Offered offered = Offered::yes;
+  std::optional<std::size_t> result_bytes = {};  // instead of the tool's own budget
+};
+using ToolSettings = std::map<std::string, ToolSetting, std::less<>>;  // by the name in the tool list
 
 class GuardedBackend final : public mcp::Backend {
  public:
@@ -34,6 +45,10 @@ class GuardedBackend final : public mcp::Backend {
   void set_capabilities(protocol::ServerCapabilities capabilities) {
     identity_.capabilities = std::move(capabilities);
   }
+
+  /// Holds for every provider's tools. A tool that is not offered is in no list and cannot be called, by
+  /// programs neither.
+  void set_tool_settings(ToolSettings settings) { settings_ = std::move(settings); }
 
   [[nodiscard]] const mcp::Identity& identity() const override { return identity_; }
   void set_observer(mcp::ChangeObserver* observer) override { observer_ = observer; }
@@ -76,7 +91,11 @@ class GuardedBackend final : public mcp::Backend {
   io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry,
                                           json::object arguments, std::string parent);
 
+  [[nodiscard]] bool is_offered(std::string_view name) const;
+  [[nodiscard]] std::size_t budget_of(const GuardedTool& tool) const;
+
   mcp::Identity identity_;
+  ToolSettings settings_;
   Pipeline& pipeline_;
   RandomSource& random_;
   mcp::ChangeObserver* observer_ = nullptr;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "authority/call.h"
 #include "authority/recorded.h"
 #include "mcp/backend.h"
 #include "mcp/catalogue.h"
@@ -32,6 +33,8 @@ struct GuardedTool {
   std::function<Tier(const json::object& arguments)> classify = {};
   /// Everything the executor will see. Empty means: the arguments as JSON.
   std::function<std::string(const json::object& arguments)> policy_text = {};
+  /// The same by name, for policy patterns; see authority/call.h. Empty means: each argument by its name.
+  std::function<std::vector<authority::CallField>(const json::object& arguments)> fields = {};
   std::size_t budget_bytes = limits::kResultBytes;
   ToolHandler handler = {};
 };
@@ -41,6 +44,8 @@ struct GuardedResource {
   protocol::ResourceTemplate resource_template = {};  // a template
   std::string name;                                   // audited as "resource:<name>"
   ResourceHandler handler = {};
+  /// What policy patterns see besides the URI, such as the path that it stands for. May be empty.
+  std::function<std::vector<authority::CallField>(std::string_view uri)> fields = {};
 };
 
 struct GuardedPrompt {
@@ -54,6 +59,7 @@ struct FoundResource {
   std::string name;      // audited as "resource:<name>"
   std::string upstream;  // the server it belongs to, if it is not ours
   std::function<io::Task<protocol::ReadResult>(mcp::Context&, const Recorded&)> read;
+  std::vector<authority::CallField> fields = {};
 };
 
 class Provider {

@@ -48,7 +48,9 @@ std::optional<FoundResource> Toolset::find_resource(const authority::Caller&, st
                                                                         const Recorded& recorded) {
       return handler(context, recorded, found);
     };
-    return FoundResource{item.name, {}, std::move(read)};
+    FoundResource resource{item.name, {}, std::move(read)};
+    if (item.fields) resource.fields = item.fields(uri);
+    return resource;
   }
   return std::nullopt;
 }

@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "base/glob.h"
 #include "base/limits.h"
-#include "policy/glob.h"
 
 namespace relay::policy {
 
 using authority::Call;
+using authority::CallField;
 using authority::Decision;
 using authority::Tier;
 using authority::Verdict;
@@ -42,9 +43,67 @@ Patterns compile(const std::vector<std::string>& texts, std::string_view path,
   return out;
 }
 
+bool matches(const RE2& pattern, std::string_view probe) {
+  return RE2::PartialMatch(re2::StringPiece(probe.data(), probe.size()), pattern);
+}
+
 const RE2* find_match(const Patterns& patterns, std::string_view probe) {
   for (const auto& pattern : patterns)
-    if (RE2::PartialMatch(re2::StringPiece(probe.data(), probe.size()), *pattern)) return pattern.get();
+    if (matches(*pattern, probe)) return pattern.get();
+  return nullptr;
+}
+
+std::string plain_probe(const Call& call, std::string_view value) {
+  return fmt::format("{} {}", call.tool, value);
+}
+
+std::string named_probe(const Call& call, const CallField& field) {
+  return fmt::format("{} {}={}", call.tool, field.name, field.value);
+}
+
+const RE2* find_match(const Patterns& patterns, const Call& call, const CallField& field) {
+  if (const RE2* match = find_match(patterns, plain_probe(call, field.value))) return match;
+  return find_match(patterns, named_probe(call, field));
+}
+
+// Deny looks at everything: the tool, each field alone, and all of it at once.
+const RE2* find_denying(const Patterns& patterns, const Call& call) {
+  if (patterns.empty()) return nullptr;
+  if (const RE2* match = find_match(patterns, call.tool)) return match;
+  for (const CallField& field : call.fields)
+    if (const RE2* match = find_match(patterns, call, field)) return match;
+  return call.policy_text.empty() ? nullptr : find_match(patterns, plain_probe(call, call.policy_text));
+}
+
+// A command "path=/x" must not be taken for the field path.
+bool poses_as_field(std::string_view value) {
+  const std::size_t equals = value.find('=');
+  return equals != std::string_view::npos &&
+         authority::identifies({std::string(value.substr(0, equals)), std::string()});
+}
+
+// All fields of that name match; null when there are none.
+const RE2* find_allowing(const Patterns& patterns, const Call& call, std::string_view name) {
+  const RE2* match = nullptr;
+  for (const CallField& field : call.fields) {
+    if (field.name != name) continue;
+    match = poses_as_field(field.value) ? find_match(patterns, named_probe(call, field))
+                                        : find_match(patterns, call, field);
+    if (!match) return nullptr;
+  }
+  return match;
+}
+
+// Allow looks at the tool and at what identifies the target, never at content that a caller fills as it
+// likes.
+const RE2* find_allowing(const Patterns& patterns, const Call& call) {
+  if (patterns.empty()) return nullptr;
+  if (const RE2* match = find_match(patterns, call.tool)) return match;
+  if (const RE2* match = find_match(patterns, plain_probe(call, ""))) return match;
+  for (const CallField& field : call.fields) {
+    if (!authority::identifies(field)) continue;
+    if (const RE2* match = find_allowing(patterns, call, field.name)) return match;
+  }
   return nullptr;
 }
 
@@ -62,26 +121,62 @@ struct MatchedRules {
   const Rule* deny = nullptr;
   const Rule* confirm = nullptr;
   const Rule* allow = nullptr;
+  const Rule* claimed = nullptr;  // an allow that only the client's own name for itself would satisfy
   bool any = false;
 };
 
 std::string describe_rule(const Rule& rule, std::string_view effect) {
   std::string text = fmt::format("{} tool={} client={}", effect, rule.tool.empty() ? "*" : rule.tool,
                                  rule.client.empty() ? "*" : rule.client);
+  if (!rule.path.empty()) text += fmt::format(" path={}", rule.path);
+  if (!rule.host.empty()) text += fmt::format(" host={}", rule.host);
+  if (!rule.command.empty()) text += fmt::format(" command={}", rule.command);
   if (!rule.reason.empty()) text += fmt::format(" ({})", rule.reason);
   return text;
+}
+
+std::string describe_matched(const MatchedRules& matched) {
+  if (matched.deny) return describe_rule(*matched.deny, "deny");
+  if (!matched.claimed) return {};
+  return describe_rule(*matched.claimed, "allow") +
+         " does not count: without authentication the client's name is its own claim";
 }
 
 std::string reason_of(const Rule& rule, std::string_view otherwise) {
   return rule.reason.empty() ? std::string(otherwise) : rule.reason;
 }
 
+// A grant must cover every value of the field; a restriction applies when one value is covered.
+bool field_matches(const std::string& glob, std::string_view name, const Call& call, Effect effect) {
+  if (glob.empty()) return true;
+  std::size_t values = 0, matched = 0;
+  for (const CallField& field : call.fields) {
+    if (field.name != name) continue;
+    ++values;
+    if (name_matches(glob, field.value)) ++matched;
+  }
+  return effect == Effect::allow ? values > 0 && matched == values : matched > 0;
+}
+
+bool target_matches(const Rule& rule, const Call& call) {
+  return name_matches(rule.tool, call.tool) && field_matches(rule.path, "path", call, rule.effect) &&
+         field_matches(rule.host, "host", call, rule.effect) &&
+         field_matches(rule.command, "command", call, rule.effect);
+}
+
 MatchedRules match_rules(const std::vector<Rule>& rules, const Call& call, Tier& tier) {
   MatchedRules matched;
   if (rules.empty()) return matched;
   const std::string client = authority::client_id(call.caller);
+  const std::string proven = authority::is_authenticated(call.caller) ? client : "local";
   for (const Rule& rule : rules) {
-    if (!glob_matches(rule.tool, call.tool) || !glob_matches(rule.client, client)) continue;
+    if (!target_matches(rule, call)) continue;
+    const bool by_name = name_matches(rule.client, client), by_proof = name_matches(rule.client, proven);
+    if (!by_name && !by_proof) continue;
+    if (rule.effect == Effect::allow && !by_proof) {
+      matched.claimed = &rule;
+      continue;
+    }
     matched.any = true;
     if (rule.tier) tier = std::max(tier, *rule.tier);
     const Rule*& slot = rule.effect == Effect::deny      ? matched.deny
@@ -100,29 +195,24 @@ struct PolicyEngine::Compiled {
   Patterns allow;
   bool broken = false;  // a pattern did not compile: an engine that cannot read its rules admits nothing
 
-  [[nodiscard]] std::string probe(const Call& call) const {
-    if (deny.empty() && allow.empty()) return {};
-    return call.policy_text.empty() ? call.tool : fmt::format("{} {}", call.tool, call.policy_text);
-  }
-  [[nodiscard]] bool denied_by_list(Decision& decision, std::string_view probe) const;
-  [[nodiscard]] bool denied_by_mode(Decision& decision, std::string_view probe,
-                                    const MatchedRules& matched) const;
+  [[nodiscard]] bool denied_by_list(Decision& decision, const Call& call) const;
+  [[nodiscard]] bool denied_by_mode(Decision& decision, const Call& call, const MatchedRules& matched) const;
   void ask_for_confirmation(Decision& decision, const MatchedRules& matched) const;
 };
 
-bool PolicyEngine::Compiled::denied_by_list(Decision& decision, std::string_view probe) const {
+bool PolicyEngine::Compiled::denied_by_list(Decision& decision, const Call& call) const {
   if (broken) {
     add_rung(decision, "deny list", true, "a pattern does not compile");
     decide_here(decision, Verdict::deny, "the policy has errors, so nothing is admitted");
     return true;
   }
-  const RE2* match = find_match(deny, probe);
+  const RE2* match = find_denying(deny, call);
   add_rung(decision, "deny list", match != nullptr, match ? match->pattern() : std::string());
   if (match) decide_here(decision, Verdict::deny, "matched the deny list (policy.deny)");
   return match != nullptr;
 }
 
-bool PolicyEngine::Compiled::denied_by_mode(Decision& decision, std::string_view probe,
+bool PolicyEngine::Compiled::denied_by_mode(Decision& decision, const Call& call,
                                             const MatchedRules& matched) const {
   const int tier = authority::number(decision.tier);
   const auto refuse = [&](std::string reason) {
@@ -143,7 +233,7 @@ bool PolicyEngine::Compiled::denied_by_mode(Decision& decision, std::string_view
     case PolicyMode::guarded:
       if (decision.tier < Tier::stateful) return admit("guarded");
       if (matched.allow) return admit("guarded, an allow rule matched");
-      if (const RE2* match = find_match(allow, probe))
+      if (const RE2* match = find_allowing(allow, call))
         return admit(fmt::format("guarded, allowed by {}", match->pattern()));
       return refuse("guarded mode needs a match in policy.allow for tier 2 and above");
   }
@@ -184,15 +274,13 @@ Decision PolicyEngine::decide(const Call& call) const {
   decision.tier = call.tier;
   decision.ladder.reserve(4);
   const MatchedRules matched = match_rules(compiled_->rules.rules, call, decision.tier);
-  const std::string probe = compiled_->probe(call);
-  if (compiled_->denied_by_list(decision, probe)) return decision;
-  add_rung(decision, "rules", matched.any,
-           matched.deny ? describe_rule(*matched.deny, "deny") : std::string());
+  if (compiled_->denied_by_list(decision, call)) return decision;
+  add_rung(decision, "rules", matched.any, describe_matched(matched));
   if (matched.deny) {
     decide_here(decision, Verdict::deny, reason_of(*matched.deny, "a rule denies this tool to this client"));
     return decision;
   }
-  if (compiled_->denied_by_mode(decision, probe, matched)) return decision;
+  if (compiled_->denied_by_mode(decision, call, matched)) return decision;
   compiled_->ask_for_confirmation(decision, matched);
   return decision;
 }

@@ -111,6 +111,83 @@ TEST(PolicyEngine, DecidesByTheLadder) {
   }
 }
 
+Call with_fields(Call call, std::vector<authority::CallField> fields) {
+  call.fields = std::move(fields);
+  return call;
+}
+
+TEST(PolicyEngine, DenyPatternsLookAtEachFieldAlone) {
+  const auto denied = [](std::string_view policy, std::vector<authority::CallField> fields) {
+    const Call call = with_fields(make_call("write", Tier::reversible), std::move(fields));
+    return make_engine(policy).decide(call).verdict == Verdict::deny;
+  };
+  EXPECT_TRUE(denied(R"({"deny":["^write /etc/"]})", {{"path", "/etc/x"}}));
+  EXPECT_TRUE(denied(R"({"deny":["^write path=/etc/"]})", {{"path", "/etc/x"}}));
+  EXPECT_TRUE(denied(R"({"deny":["/x$"]})", {{"path", "/etc/x"}, {"content", "more"}}));
+  EXPECT_TRUE(
+      denied(R"({"deny":["BEGIN PRIVATE"]})", {{"path", "/tmp/x"}, {"content", "BEGIN PRIVATE KEY"}}));
+  EXPECT_TRUE(denied(R"({"deny":["^write$"]})", {{"path", "/tmp/x"}}));
+  EXPECT_FALSE(denied(R"({"deny":["^write path=/etc/"]})", {{"path", "/tmp/x"}, {"content", "/etc/"}}));
+}
+
+TEST(PolicyEngine, AllowPatternsAreNotMetByContent) {
+  const auto allowed = [](std::string_view allow, std::vector<authority::CallField> fields) {
+    const std::string policy = R"({"mode":"guarded","allow":[)" + json::quote(allow) + "]}";
+    Call call = with_fields(make_call("write", Tier::stateful), std::move(fields));
+    for (const auto& field : call.fields) call.policy_text += field.value + "\n";
+    return make_engine(policy).decide(call).verdict == Verdict::allow;
+  };
+  EXPECT_TRUE(allowed("^write /host/safe/", {{"path", "/host/safe/x"}, {"content", "a"}}));
+  EXPECT_TRUE(allowed("^write path=/host/safe/", {{"path", "/host/safe/x"}}));
+  EXPECT_TRUE(allowed("^write ", {{"path", "/host/any"}}));
+  EXPECT_TRUE(allowed("^write$", {{"path", "/host/any"}}));
+  EXPECT_TRUE(allowed("^write a.example$", {{"host", "a.example"}}));
+  EXPECT_TRUE(allowed("command=ls", {{"command", "ls"}}));
+  EXPECT_FALSE(allowed("/host/safe/", {{"path", "/host/other"}, {"content", "/host/safe/"}}));
+  EXPECT_FALSE(allowed("^write /host/safe/", {{"content", "/host/safe/"}, {"path", "/host/other"}}));
+  EXPECT_FALSE(allowed("/host/safe/", {{"path", "/host/safe/a"}, {"path", "/host/other"}}));
+  EXPECT_FALSE(allowed("^write path=/host/safe/", {{"path", "/host/x"}, {"command", "path=/host/safe/"}}));
+}
+
+TEST(PolicyEngine, RulesLookAtPathHostAndCommand) {
+  const auto verdict = [](std::string_view rule, std::vector<authority::CallField> fields) {
+    const std::string policy = R"({"mode":"guarded","rules":[)" + std::string(rule) + "]}";
+    return make_engine(policy).decide(with_fields(make_call("x", Tier::stateful), std::move(fields))).verdict;
+  };
+  const std::string_view allow = R"({"path":"/host/p/*","effect":"allow"})";
+  EXPECT_EQ(verdict(allow, {{"path", "/host/p/a/b"}}), Verdict::allow);
+  EXPECT_EQ(verdict(allow, {{"path", "/host/p/a"}, {"path", "/host/q"}}), Verdict::deny);
+  EXPECT_EQ(verdict(allow, {{"content", "/host/p/a"}}), Verdict::deny);
+  EXPECT_EQ(verdict(allow, {}), Verdict::deny);
+  const auto denies = [&](std::string_view field, std::string_view name, std::string value) {
+    const std::string rules =
+        R"({"effect":"allow"},{")" + std::string(field) + R"(":"*bad*","effect":"deny"})";
+    return verdict(rules, {{"path", "/ok"}, {std::string(name), std::move(value)}}) == Verdict::deny;
+  };
+  EXPECT_TRUE(denies("path", "path", "/bad"));
+  EXPECT_TRUE(denies("host", "host", "bad.example"));
+  EXPECT_TRUE(denies("command", "command", "bad -x"));
+  EXPECT_FALSE(denies("host", "command", "bad -x"));
+}
+
+TEST(PolicyEngine, ANameThatAClientGaveItselfGrantsNothing) {
+  const auto decide = [](std::string principal, std::string_view rule) {
+    Call call = make_call("up", Tier::stateful, "", std::move(principal));
+    call.caller.client_name = "ci";
+    return make_engine(R"({"mode":"guarded","rules":[)" + std::string(rule) + "]}").decide(call);
+  };
+  const Decision claimed = decide("local", R"({"client":"local/ci","effect":"allow"})");
+  EXPECT_EQ(claimed.verdict, Verdict::deny);
+  EXPECT_NE(claimed.ladder[1].detail.find("its own claim"), std::string::npos);
+  EXPECT_EQ(decide("", R"({"client":"*/ci","effect":"allow"})").verdict, Verdict::deny);
+  EXPECT_EQ(decide("local", R"({"client":"local","effect":"allow"})").verdict, Verdict::allow);
+  EXPECT_EQ(decide("local", R"({"client":"*","effect":"allow"})").verdict, Verdict::allow);
+  EXPECT_EQ(decide("local", R"({"client":"local*","effect":"allow"})").verdict, Verdict::allow);
+  EXPECT_EQ(decide("ci", R"({"client":"ci","effect":"allow"})").verdict, Verdict::allow);
+  EXPECT_EQ(decide("local", R"({"effect":"allow"},{"client":"local/ci","effect":"deny"})").verdict,
+            Verdict::deny);
+}
+
 TEST(PolicyEngine, ExplainsItselfToPeople) {
   const Decision decision =
       make_engine(R"({"mode":"readonly"})").decide(make_call("write", Tier::reversible));

@@ -28,6 +28,15 @@ bool below_any(std::string_view path, const Paths& roots) {
   return std::ranges::any_of(roots, [&](const std::string& root) { return is_below(path, root); });
 }
 
+bool any_below(const Paths& paths, std::string_view root) {
+  return std::ranges::any_of(paths, [&](const std::string& path) { return is_below(path, root); });
+}
+
+std::optional<std::string> find_normal(std::string_view path) {
+  const auto parsed = parse_path(path);
+  return parsed ? std::optional(parsed->text()) : std::nullopt;
+}
+
 void add_once(Paths& paths, const std::string& path) {
   if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
 }
@@ -62,24 +71,14 @@ void report(std::string_view name, const Paths& server, const Paths& asked,
 }  // namespace
 
 Result<std::string> normalise_path(std::string_view path) {
-  if (!path.starts_with('/')) return fail(invalid("must be an absolute path"));
-  if (path.find('\0') != std::string_view::npos) return fail(invalid("has a NUL in it"));
-  std::string out;
-  while (!path.empty()) {
-    path.remove_prefix(1);
-    const std::string_view part = path.substr(0, path.find('/'));
-    path.remove_prefix(part.size());
-    if (part == "..") return fail(invalid("has \"..\" in it"));
-    if (part.empty() || part == ".") continue;
-    out += '/';
-    out += part;
+  const auto parsed = parse_path(path);
+  if (!parsed) return fail(invalid(std::string(describe(parsed.error()))));
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t slash = std::min(path.find('/', at), path.size());
+    if (path.substr(at, slash - at) == "..") return fail(invalid("has \"..\" in it"));
+    at = slash + 1;
   }
-  return out.empty() ? std::string("/") : out;
-}
-
-bool is_below(std::string_view path, std::string_view root) {
-  if (root == "/" || path == root) return true;
-  return path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/';
+  return parsed->text();
 }
 
 FilesystemRequest read_filesystem(const json::object& block, std::string_view path,
@@ -111,14 +110,31 @@ Narrowed<FilesystemPolicy> intersect(const FilesystemPolicy& server, const Files
 }
 
 bool may_read(const FilesystemPolicy& policy, std::string_view path) {
-  const auto normal = normalise_path(path);
+  const auto normal = find_normal(path);
   if (!normal || below_any(*normal, policy.denied)) return false;
   return below_any(*normal, policy.readonly) || below_any(*normal, policy.writable);
 }
 
 bool may_write(const FilesystemPolicy& policy, std::string_view path) {
-  const auto normal = normalise_path(path);
+  const auto normal = find_normal(path);
   return normal && !below_any(*normal, policy.denied) && below_any(*normal, policy.writable);
+}
+
+bool may_pass(const FilesystemPolicy& policy, std::string_view path) {
+  const auto normal = find_normal(path);
+  if (!normal || below_any(*normal, policy.denied)) return false;
+  return may_read(policy, *normal) || any_below(policy.readonly, *normal) ||
+         any_below(policy.writable, *normal);
+}
+
+bool may_read_all_below(const FilesystemPolicy& policy, std::string_view path) {
+  const auto normal = find_normal(path);
+  return normal && may_read(policy, *normal) && !any_below(policy.denied, *normal);
+}
+
+bool may_write_all_below(const FilesystemPolicy& policy, std::string_view path) {
+  const auto normal = find_normal(path);
+  return normal && may_write(policy, *normal) && !any_below(policy.denied, *normal);
 }
 
 }  // namespace relay::policy

@@ -1,6 +1,10 @@
-// FilesystemPolicy: which paths of the virtual tree a run may read and write. Paths are compared component by
-// component:
-// "/tmpfoo" is not below "/tmp". Deny beats both.
+// FilesystemPolicy: which paths of the tree may be read and written: the one judge of paths, for tools,
+// guests, search, resources and the manifest of a capsule. Paths are compared part by part: "/tmpfoo" is not
+// below
+// "/tmp". Deny beats both lists.
+//
+// The judge knows names and no disk. vfs/ asks it about the path as given and about the place that symbolic
+// links lead to, so a rule names the real place of a file.
 #pragma once
 
 #include <optional>
@@ -11,6 +15,7 @@
 #include "base/json.h"
 #include "policy/narrowed.h"
 #include "policy/rules.h"
+#include "policy/tree_path.h"
 
 namespace relay::policy {
 
@@ -30,8 +35,6 @@ struct FilesystemRequest {
 
 /// "/a/./b//c/" -> "/a/b/c". Relative paths, "..", and NUL are refused: a rule must mean one thing.
 Result<std::string> normalise_path(std::string_view path);
-/// Precondition: both normalised.
-bool is_below(std::string_view path, std::string_view root);
 
 /// `{"readonly":[…],"writable":[…],"denied":[…]}`
 FilesystemRequest read_filesystem(const json::object& block, std::string_view path,
@@ -41,5 +44,10 @@ Narrowed<FilesystemPolicy> intersect(const FilesystemPolicy& server, const Files
 
 bool may_read(const FilesystemPolicy& policy, std::string_view path);
 bool may_write(const FilesystemPolicy& policy, std::string_view path);
+/// May this directory be seen, because it or something below it may be read?
+bool may_pass(const FilesystemPolicy& policy, std::string_view path);
+/// The same answer for the path and for everything below it.
+bool may_read_all_below(const FilesystemPolicy& policy, std::string_view path);
+bool may_write_all_below(const FilesystemPolicy& policy, std::string_view path);
 
 }  // namespace relay::policy

@@ -5,6 +5,7 @@
 #include "policy/filesystem_policy.h"
 #include "policy/limits_policy.h"
 #include "policy/network_policy.h"
+#include "policy/policy.h"
 
 namespace relay::policy {
 namespace {
@@ -240,6 +241,75 @@ TEST(Filesystem, ComparesComponentsAndDenies) {
   EXPECT_TRUE(may_read(policy, "/host/project/.gitignore"));
   EXPECT_FALSE(may_read(policy, "/host/project/.git/config"));
   EXPECT_FALSE(may_read(policy, std::string_view("/tmp\0x", 6)));
+}
+
+TEST(Filesystem, KnowsWhatLiesBelow) {
+  const FilesystemPolicy policy{{"/host/p/src", "/a"}, {"/tmp"}, {"/tmp/x/key", "/a/b"}};
+  EXPECT_TRUE(may_pass(policy, "/"));
+  EXPECT_TRUE(may_pass(policy, "/host/p"));
+  EXPECT_FALSE(may_read(policy, "/host/p"));
+  EXPECT_FALSE(may_pass(policy, "/host/q"));
+  EXPECT_FALSE(may_pass(policy, "/a/b"));
+  EXPECT_FALSE(may_pass(policy, "relative"));
+  EXPECT_TRUE(may_read_all_below(policy, "/host/p/src/deep"));
+  EXPECT_FALSE(may_read_all_below(policy, "/a"));
+  EXPECT_TRUE(may_read_all_below(policy, "/a/c"));
+  EXPECT_FALSE(may_read_all_below(policy, "/host"));
+  EXPECT_FALSE(may_write_all_below(policy, "/tmp"));
+  EXPECT_FALSE(may_write_all_below(policy, "/tmp/x"));
+  EXPECT_TRUE(may_write_all_below(policy, "/tmp/y"));
+  EXPECT_FALSE(may_write_all_below(policy, "/a/c"));
+  EXPECT_FALSE(may_write_all_below(policy, "/tmp/x/key"));
+}
+
+TEST(Filesystem, PathsOfARuleMeanOneThing) {
+  for (const std::string_view bad : {"", "tmp", "/a/../b", "/..", "../a"})
+    EXPECT_FALSE(normalise_path(bad)) << bad;
+  EXPECT_FALSE(normalise_path(std::string_view("/a\0b", 4)));
+  EXPECT_EQ(normalise_path("//a/./b/").value(), "/a/b");
+  EXPECT_EQ(normalise_path("/").value(), "/");
+  EXPECT_EQ(normalise_path("/a..b/..c").value(), "/a..b/..c");
+}
+
+TEST(RunPolicy, ACallsPolicyHasAStrictShape) {
+  const RunPolicy server;
+  const auto complaint = [&](std::string_view text) {
+    const auto narrowed = narrow(server, *json::parse_object(text));
+    return narrowed ? std::string() : narrowed.error().message;
+  };
+  EXPECT_EQ(complaint(R"({"filesystem":{"denied":["/a"]},"network":{},"limits":{"memMb":1}})"), "");
+  EXPECT_NE(complaint(R"({"filesystem":[]})").find("policy.filesystem: must be an object"),
+            std::string::npos);
+  EXPECT_NE(complaint(R"({"network":"off"})").find("policy.network: must be an object"), std::string::npos);
+  EXPECT_NE(complaint(R"({"limits":[1]})").find("policy.limits: must be an object"), std::string::npos);
+  EXPECT_NE(complaint(R"({"limits":null})").find("policy.limits"), std::string::npos);
+  EXPECT_NE(complaint(R"({"netwrok":{}})").find("did you mean \"network\""), std::string::npos);
+  EXPECT_NE(complaint(R"({"filesystem":{"deny":[]}})").find("policy.filesystem.deny"), std::string::npos);
+  EXPECT_NE(complaint(R"({"limits":{"memMb":"1"}})").find("policy.limits.memMb"), std::string::npos);
+}
+
+TEST(RunPolicy, DeniedPathsReachTheManifest) {
+  const auto narrowed = narrow({}, *json::parse_object(R"({"filesystem":{"denied":["/host/x"]}})"));
+  ASSERT_TRUE(narrowed);
+  EXPECT_FALSE(may_read(narrowed->policy.filesystem, "/host/x/y"));
+  EXPECT_EQ(json::write(narrowed->policy.to_json().at("filesystem").at("denied")), R"(["/host/x"])");
+}
+
+TEST(Policy, WhatMayBeWrittenComesFromTheMountsUnlessItIsSaid) {
+  std::vector<Problem> problems;
+  const auto writable = [&](std::string_view text) {
+    return read_policy(*json::parse_object(text), {"/tmp", "/host/w"}, "$.policy", problems)
+        .run.filesystem.writable;
+  };
+  EXPECT_EQ(writable("{}"), (std::vector<std::string>{"/tmp", "/host/w"}));
+  EXPECT_EQ(writable(R"({"filesystem":{"readonly":[]}})"), (std::vector<std::string>{"/tmp", "/host/w"}));
+  EXPECT_TRUE(writable(R"({"filesystem":{"writable":[]}})").empty());
+  EXPECT_TRUE(problems.empty());
+  read_policy(*json::parse_object(R"({"deny":["("],"filesystem":{"denied":["x"]}})"), {}, "$.policy",
+              problems);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].path, "$.policy.deny[0]");
+  EXPECT_EQ(problems[1].path, "$.policy.filesystem.denied[0]");
 }
 
 TEST(Filesystem, IntersectionIsNeverWiderThanEitherSide) {

@@ -32,12 +32,16 @@ std::optional<Effect> find_effect(std::string_view text) {
 }
 
 Rule read_rule(const json::object& block, const std::string& path, std::vector<Problem>& problems) {
-  constexpr std::array<std::string_view, 5> kKnown{"tool", "client", "effect", "tier", "reason"};
+  constexpr std::array<std::string_view, 8> kKnown{"tool",    "client", "path", "host",
+                                                   "command", "effect", "tier", "reason"};
   BlockReader reader(block, path, problems);
   reader.expect_only(kKnown);
   Rule rule{.tool = text_of(block, "tool", reader),
             .client = text_of(block, "client", reader),
-            .reason = text_of(block, "reason", reader)};
+            .reason = text_of(block, "reason", reader),
+            .path = text_of(block, "path", reader),
+            .host = text_of(block, "host", reader),
+            .command = text_of(block, "command", reader)};
   const std::string effect = text_of(block, "effect", reader);
   if (const auto found = find_effect(effect)) {
     rule.effect = *found;

@@ -2,12 +2,15 @@
 //
 //   "policy": {
 //     "mode": "guarded",                        open | guarded | readonly
-//     "deny": ["^shell_\\w+ .*\\bcurl\\b"],     RE2, searched in "<tool> <policy_text>"; wins always
-//     "allow": ["^ssh_upload "],                RE2, what guarded mode lets through at tier 2 and above
-//     "confirmTier3": true, "confirmTtlSeconds": 120,
-//     "rules": [{"tool": "ssh_*", "client": "ci-*", "effect": "deny", "tier": 2, "reason": "CI does not reach
-//     hosts"}]
+//     "deny": ["^shell_\\w+ .*\\bcurl\\b"],     RE2 over each field: "<tool> <value>", "<tool>
+//     <name>=<value>" "allow": ["^write path=/host/project/"],  RE2 over tool, path, host and command alone;
+//     never over content "confirmTier3": true, "confirmTtlSeconds": 120, "rules": [{"tool": "ssh_*",
+//     "client": "ci-*", "host": "*.prod.example", "effect": "deny", "tier": 2,
+//                "reason": "CI does not reach hosts"}]
 //   }
+//
+// A caller fills most of a call's text. So what grants looks only at fields that say what the call acts on,
+// and a name that an unauthenticated client gave itself grants nothing.
 #pragma once
 
 #include <chrono>
@@ -38,6 +41,10 @@ struct Rule {
   Effect effect = Effect::deny;
   std::optional<authority::Tier> tier;  // raises the call's tier to at least this; never lowers it
   std::string reason;
+  // Of a call with several values of a field, `allow` needs all to match, the other effects one.
+  std::string path = {};
+  std::string host = {};
+  std::string command = {};
 };
 
 struct Rules {

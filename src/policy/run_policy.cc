@@ -1,14 +1,22 @@
 #include "policy/run_policy.h"
 
+#include <array>
+
 #include <fmt/format.h>
+
+#include "policy/policy_reader.h"
 
 namespace relay::policy {
 namespace {
 
-const json::object& block_of(const json::object& policy, std::string_view name) {
-  static const json::object kEmpty;
-  const json::object* block = json::find_object(policy, name);
-  return block ? *block : kEmpty;
+// Nothing when the member is missing; something else than an object is a problem, not "no restriction".
+json::object block_of(const json::object& policy, std::string_view name, std::string_view path,
+                      std::vector<Problem>& problems) {
+  const json::value* found = json::find(policy, name);
+  if (!found) return {};
+  if (const json::object* block = found->if_object()) return *block;
+  problems.push_back({fmt::format("{}.{}", path, name), "must be an object, such as {} for no change"});
+  return {};
 }
 
 json::array texts(const std::vector<std::string>& items) {
@@ -27,14 +35,11 @@ struct Requests {
   LimitsRequest limits;
 };
 
-Result<Requests> read_requests(const json::object& block) {
-  std::vector<Problem> problems;
-  Requests requests{read_network(block_of(block, "network"), "policy.network", problems),
-                    read_filesystem(block_of(block, "filesystem"), "policy.filesystem", problems),
-                    read_limits(block_of(block, "limits"), "policy.limits", problems)};
-  if (!problems.empty())
-    return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
-  return requests;
+Requests read_requests(const json::object& block, std::string_view path, std::vector<Problem>& problems) {
+  const auto place = [&](std::string_view name) { return fmt::format("{}.{}", path, name); };
+  return {read_network(block_of(block, "network", path, problems), place("network"), problems),
+          read_filesystem(block_of(block, "filesystem", path, problems), place("filesystem"), problems),
+          read_limits(block_of(block, "limits", path, problems), place("limits"), problems)};
 }
 
 template <class T>
@@ -60,20 +65,23 @@ json::object RunPolicy::to_json() const {
   return out;
 }
 
-Result<RunPolicy> read_run_policy(const json::object& block) {
-  RELAY_TRY(const Requests requests, read_requests(block));
-  return RunPolicy{apply_defaults(requests.network), apply_defaults(requests.filesystem),
-                   apply_defaults(requests.limits)};
+RunPolicy read_run_policy(const json::object& block, const std::vector<std::string>& writable,
+                          std::string_view path, std::vector<Problem>& problems) {
+  Requests requests = read_requests(block, path, problems);
+  if (!requests.filesystem.writable) requests.filesystem.writable = writable;
+  return {apply_defaults(requests.network), apply_defaults(requests.filesystem),
+          apply_defaults(requests.limits)};
 }
 
 Result<NarrowedPolicy> narrow(const RunPolicy& server, const json::object& block) {
+  constexpr std::array<std::string_view, 3> kKnown{"network", "filesystem", "limits"};
   NarrowedPolicy out{server, {}};
   if (block.empty()) return out;
-  for (const auto& member : block)
-    if (member.key() != "network" && member.key() != "filesystem" && member.key() != "limits")
-      return fail(invalid(fmt::format("policy: unknown member \"{}\"; it has network, filesystem and limits",
-                                      std::string(member.key()))));
-  RELAY_TRY(const Requests requests, read_requests(block));
+  std::vector<Problem> problems;
+  BlockReader(block, "policy", problems).expect_only(kKnown);
+  const Requests requests = read_requests(block, "policy", problems);
+  if (!problems.empty())
+    return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
   out.policy.network = take(intersect(server.network, requests.network), out.notes);
   out.policy.filesystem = take(intersect(server.filesystem, requests.filesystem), out.notes);
   out.policy.limits = take(intersect(server.limits, requests.limits), out.notes);

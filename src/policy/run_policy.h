@@ -21,8 +21,10 @@ struct RunPolicy {
   [[nodiscard]] json::object to_json() const;
 };
 
-/// Reads the blocks of the configuration's `policy`, or says what is wrong with them.
-Result<RunPolicy> read_run_policy(const json::object& block);
+/// Reads the blocks network, filesystem and limits of the configuration's `policy`; other members belong to
+/// other readers. `writable` is what may be written where the block does not say.
+RunPolicy read_run_policy(const json::object& block, const std::vector<std::string>& writable,
+                          std::string_view path, std::vector<Problem>& problems);
 
 struct NarrowedPolicy {
   RunPolicy policy;

@@ -46,14 +46,18 @@ capsule::BuildRequest make_build(const CodeRun& run, const policy::RunPolicy& po
           .file_name = run.file_name};
 }
 
-// A call that brings its own filesystem block sees less of the same tree.
-Result<std::shared_ptr<vfs::Tree>> open_tree(const RunDependencies& world, const CodeRun& run,
+// A run sees no more of the tree than its policy says, and changes a mount only where its caller could with
+// the tool `write`.
+Result<std::shared_ptr<vfs::Tree>> open_tree(const RunDependencies& world,
+                                             const authority::Recorded& recorded, const CodeRun& run,
                                              const policy::RunPolicy& policy) {
   RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree({run.principal, run.client_session}));
-  if (!json::find_object(run.arguments.policy, "filesystem")) return tree;
-  RELAY_TRY(vfs::PathPolicy narrower,
-            vfs::PathPolicy::parse({policy.filesystem.readonly, policy.filesystem.writable}));
-  return std::make_shared<vfs::Tree>(tree->narrowed(std::move(narrower)));
+  vfs::Tree view = *tree;
+  if (!(policy.filesystem == world.policy.filesystem)) view = view.narrowed(policy.filesystem);
+  if (world.may_write)
+    view = view.guarded(
+        [ask = world.may_write, call = recorded.call()](std::string_view path) { return ask(call, path); });
+  return std::make_shared<vfs::Tree>(std::move(view));
 }
 
 std::shared_ptr<GuardedNetwork> make_network(const RunDependencies& world,
@@ -126,7 +130,7 @@ class OpenServers {
 io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,
                                executors::RunObserver& observer) {
   RELAY_CO_TRY(policy::NarrowedPolicy narrowed, policy::narrow(world.policy, run.arguments.policy));
-  RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, run, narrowed.policy));
+  RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, recorded, run, narrowed.policy));
   auto network = make_network(world, recorded, narrowed.policy);
   RELAY_CO_TRY(SealedRun sealed, co_await seal(world, run, narrowed.policy, network, observer));
   RELAY_CO_TRY(const OpenServers servers, OpenServers::open(world, recorded, run));

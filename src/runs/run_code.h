@@ -58,8 +58,12 @@ struct RunDependencies {
   packages::Packages& packages;
   /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
   std::function<void(const fetch::BlockedFetch&, const authority::Call& run, std::size_t nth)> on_refusal;
+  /// May this run change the file below /host? Asked from pool threads. May be empty: then mounts and
+  /// policy.filesystem alone decide.
+  std::function<bool(const authority::Call& run, std::string_view path)> may_write;
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
   codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
+  bool require_browser = false;             // executor.requireBrowser: tools run nothing here
 };
 
 /// A capsule that was sealed before, and the public key (SPKI DER, base64) that its signature belongs to.

@@ -45,12 +45,8 @@ Result<std::vector<std::string>> distinct_roots(const vfs::Tree& tree,
   }
   std::sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) { return a.parts < b.parts; });
   std::vector<std::string> roots;
-  const vfs::TreePath* last = nullptr;
-  for (const vfs::TreePath& path : paths) {
-    if (last != nullptr && vfs::is_beneath(path, *last)) continue;
-    roots.push_back(path.text());
-    last = &path;
-  }
+  for (const vfs::TreePath& path : paths)
+    if (roots.empty() || !vfs::is_below(path.text(), roots.back())) roots.push_back(path.text());
   return roots;
 }
 

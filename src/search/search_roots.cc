@@ -29,8 +29,9 @@ vfs::FileResult<> SearchWalk::add_root(const std::string& path) {
 
 vfs::FileResult<> SearchWalk::add_mount_root(const vfs::Tree::Place& place) {
   const vfs::Mount& mount = *place.mount;
-  RELAY_FILE_TRY(const vfs::FileStat found, mount.stat(place.path, vfs::LastLink::follow));
-  RELAY_FILE_TRY(const std::string real, mount.real_path(place.path));
+  const vfs::PathJudge judge = tree_.judge_of(place);
+  RELAY_FILE_TRY(const vfs::FileStat found, mount.stat(place.path, vfs::LastLink::follow, judge));
+  RELAY_FILE_TRY(const std::string real, mount.real_path(place.path, judge));
   const bool is_dir = found.type == vfs::FileType::directory;
   auto dir = std::make_shared<SearchDir>();
   const std::size_t mount_parts = place.tree_path.parts.front() == "host" ? 2 : 1;
@@ -40,11 +41,12 @@ vfs::FileResult<> SearchWalk::add_mount_root(const vfs::Tree::Place& place) {
   dir->path = is_dir ? real : vfs::split_last(real).directory;
   dir->root = dir->path;
   RELAY_FILE_TRY(dir->fd, mount.dir().open_dir(dir->path));
-  dir->ask_policy = !tree_.allows_reading(place.tree_path);
+  dir->ask_policy = !tree_.allows_reading_all_below(vfs::join(mount_path.text(), dir->path));
   if (request_.ignored == Ignored::left_out) dir->ignore = ignore_above(mount, dir->path);
   any_directory_ |= is_dir;
   SearchTask task{dir, {}, "", is_dir};
-  if (!is_dir && !dir->ask_policy) task.files.push_back(vfs::split_last(real).name);
+  if (!is_dir && tree_.allows_reading(vfs::join(mount_path.text(), real)))
+    task.files.push_back(vfs::split_last(real).name);
   std::vector<SearchTask> tasks;
   tasks.push_back(std::move(task));
   push(std::move(tasks));
@@ -74,7 +76,8 @@ std::shared_ptr<const IgnoreChain> SearchWalk::ignore_above(const vfs::Mount& mo
 void SearchWalk::search_synthetic(const vfs::Tree::Place& root, const std::string& path, std::size_t depth,
                                   LineScan& scan, TopMatches& found) {
   const auto tree_path = vfs::parse_tree_path(vfs::join("/" + root.tree_path.parts.front(), path));
-  if (!tree_path || depth > limits::kTreeDepth || tally_.should_stop() || !tree_.allows_passing(*tree_path))
+  if (!tree_path || depth > limits::kTreeDepth || tally_.should_stop() ||
+      !tree_.allows_passing(tree_path->text()))
     return;
   if (const auto listing = root.synthetic->list(path)) {
     for (const vfs::DirEntry& entry : listing->entries)
@@ -84,7 +87,7 @@ void SearchWalk::search_synthetic(const vfs::Tree::Place& root, const std::strin
   const std::string below = path.substr(path == root.path || root.path.empty() ? 0 : root.path.size() + 1);
   const bool fits = !file_pattern_ ||
                     file_pattern_->matches(file_pattern_->has_slash() ? below : vfs::split_last(path).name);
-  if (!fits || !tree_.allows_reading(*tree_path)) return;
+  if (!fits || !tree_.allows_reading(tree_path->text())) return;
   if (const auto content = root.synthetic->read(path))
     search_content(tree_path->text(), *content, scan, found);
 }

@@ -129,7 +129,7 @@ TEST_F(SearchTest, PoliciesHide) {
   dir_.write("b/c/x", "x");
   dir_.write("b/d/x", "x");
   open();
-  const vfs::Tree narrow = tree_->narrowed(vfs::PathPolicy::parse({{"/host/p/b/c"}, {}}).value());
+  const vfs::Tree narrow = tree_->narrowed({{"/host/p/b/c"}, {}, {}});
   const auto result = searcher_.search(narrow, ask("x"));
   ASSERT_TRUE(result);
   ASSERT_EQ(result->matches.size(), 1U);

@@ -155,8 +155,8 @@ bool SearchWalk::takes(const SearchDir& dir, std::string_view name, vfs::FileTyp
   const bool is_dir = type == vfs::FileType::directory;
   if (!rules.empty() && !(is_dir ? rules.allows_passing(path) : rules.allows(path))) return false;
   if (!dir.ask_policy) return true;
-  const auto tree_path = vfs::parse_tree_path(vfs::join(dir.area->tree_path, path));
-  return tree_path && (is_dir ? tree_.allows_passing(*tree_path) : tree_.allows_reading(*tree_path));
+  const std::string tree_path = vfs::join(dir.area->tree_path, path);
+  return is_dir ? tree_.allows_passing(tree_path) : tree_.allows_reading(tree_path);
 }
 
 bool SearchWalk::fits_pattern(const SearchDir& dir, std::string_view name) const {

@@ -105,7 +105,7 @@ TEST_F(ComputedFilesTest, AreSearched) {
 }
 
 TEST_F(ComputedFilesTest, SearchKeepsToThePolicy) {
-  const Tree on = tree().narrowed(PathPolicy::parse({{"/mcps/hub"}, {}}).value());
+  const Tree on = tree().narrowed({{"/mcps/hub"}, {}, {}});
   EXPECT_EQ(search(on, "/mcps"), Paths{"/mcps/hub/api.ts"});
 }
 

@@ -1,10 +1,16 @@
 #include "tools/code_arguments.h"
 
+#include <fmt/format.h>
+
 namespace relay::tools {
 namespace {
 
 std::string text(const json::object& object, std::string_view key) {
   return std::string(json::find_string(object, key).value_or(""));
+}
+
+std::string shown(const json::value& value) {
+  return value.is_string() ? std::string(json::view(value.get_string())) : json::write(value);
 }
 
 // The schemas are sent with every tool list, so they say what a model needs and no more. What has a word to
@@ -46,7 +52,7 @@ std::string_view code_output_schema() {
   return kOutputSchema;
 }
 
-runs::RunArguments read_code_arguments(const json::object& arguments, executors::Language language) {
+Result<runs::RunArguments> read_code_arguments(const json::object& arguments, executors::Language language) {
   runs::RunArguments out;
   out.code = text(arguments, "code");
   out.stdin_text = text(arguments, "stdin");
@@ -61,6 +67,8 @@ runs::RunArguments read_code_arguments(const json::object& arguments, executors:
   if (const json::object* policy = json::find_object(arguments, "policy")) out.policy = *policy;
   out.session = text(arguments, "session");
   if (json::find_bool(arguments, "reset").value_or(false)) out.session_start = executors::SessionStart::reset;
+  if (json::find(arguments, "reset") && out.session.empty())
+    return fail(invalid("reset starts a named session anew; give its name in session, or leave reset out"));
   if (const auto timeout = json::find_int(arguments, "timeoutMs"))
     out.timeout = std::chrono::milliseconds(*timeout);
   out.executor = text(arguments, "executor");
@@ -78,6 +86,22 @@ std::string code_policy_text(const json::object& arguments) {
   for (const std::string_view key : {"args", "env", "npm", "pip", "servers"})
     if (const json::value* part = json::find(arguments, key)) out.append(json::write(*part)).push_back('\n');
   return out;
+}
+
+std::vector<authority::CallField> code_fields(const json::object& arguments) {
+  std::vector<authority::CallField> fields;
+  for (const std::string_view key : {"code", "stdin", "cwd"})
+    if (const auto part = json::find_string(arguments, key))
+      fields.push_back({std::string(key), std::string(*part)});
+  for (const std::string_view key : {"args", "servers"})
+    if (const json::array* items = json::find_array(arguments, key))
+      for (const json::value& item : *items) fields.push_back({std::string(key), shown(item)});
+  for (const std::string_view key : {"env", "npm", "pip"})
+    if (const json::object* members = json::find_object(arguments, key))
+      for (const auto& member : *members)
+        fields.push_back(
+            {std::string(key), fmt::format("{}={}", std::string(member.key()), shown(member.value()))});
+  return fields;
 }
 
 }  // namespace relay::tools

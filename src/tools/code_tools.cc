@@ -48,13 +48,17 @@ class StreamingObserver final : public executors::RunObserver {
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const runs::RunDependencies> world, Language language,
                                     mcp::Context& context, const authority::Recorded& recorded) {
-  const json::object& arguments = recorded.call().args.as_object();
+  RELAY_CO_TRY(runs::RunArguments arguments, read_code_arguments(recorded.call().args.as_object(), language));
   const authority::Caller& caller = recorded.call().caller;
   runs::CodeRun run{.language = language,
-                    .arguments = read_code_arguments(arguments, language),
+                    .arguments = std::move(arguments),
                     .principal = caller.principal,
                     .client_session = caller.session_id,
                     .context = &context};
+  if (world->require_browser)
+    co_return fail(Error{ErrorKind::no_executor, Blame::environment,
+                         "no browser tab is attached, and executor.requireBrowser in the configuration "
+                         "lets no run go elsewhere"});
   if (run.arguments.executor == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment,
                          "no browser tab is attached; leave \"executor\" out to run here"});
@@ -83,6 +87,7 @@ Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const ru
     guarded.tool = describe_tool(language);
     guarded.tier = authority::Tier::reversible;
     guarded.policy_text = code_policy_text;
+    guarded.fields = code_fields;
     guarded.handler = [world, language](mcp::Context& context, const authority::Recorded& recorded) {
       return call_code_tool(world, language, context, recorded);
     };

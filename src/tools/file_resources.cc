@@ -72,6 +72,13 @@ io::Task<ReadResult> read_by_variable(std::shared_ptr<const FilesWorld> world, c
   co_return co_await read_file(std::move(world), recorded, std::move(*path));
 }
 
+std::vector<authority::CallField> path_field(std::string_view uri) {
+  const auto path = find_file_of_uri(uri);
+  const auto parsed = vfs::parse_tree_path(path.value_or(""));
+  if (!parsed) return {};
+  return {{"path", parsed->text()}};
+}
+
 void add_directory(pipeline::Toolset& toolset, const std::shared_ptr<const FilesWorld>& world,
                    std::string path, std::string description) {
   pipeline::GuardedResource guarded;
@@ -80,6 +87,7 @@ void add_directory(pipeline::Toolset& toolset, const std::shared_ptr<const Files
   guarded.resource.name = path;
   guarded.resource.description = std::move(description);
   guarded.resource.mime_type = "application/json";
+  guarded.fields = path_field;
   guarded.handler = [world, path](mcp::Context&, const Recorded& recorded, const mcp::Variables&) {
     return read_file(world, recorded, path);
   };
@@ -99,6 +107,7 @@ void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesW
   guarded.name = "file";
   guarded.resource_template.uri_template = kFileUriTemplate;
   guarded.resource_template.name = "file";
+  guarded.fields = path_field;
   guarded.resource_template.description =
       "A file or directory by its path without the first slash, percent-encoded";
   guarded.handler = [world = std::move(world)](mcp::Context&, const Recorded& recorded,

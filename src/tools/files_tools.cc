@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "search/async_search.h"
 #include "tools/file_resources.h"
 #include "tools/files_read.h"
@@ -15,6 +16,7 @@
 namespace relay::tools {
 namespace {
 
+using authority::CallField;
 using authority::Recorded;
 using authority::Tier;
 using pipeline::GuardedTool;
@@ -113,10 +115,48 @@ std::string search_policy_text(const json::object& arguments) {
   return text + " " + std::string(json::find_string(arguments, "filePattern").value_or(""));
 }
 
+std::vector<CallField> read_fields(const json::object& arguments) {
+  return {{"path", clean_path(arguments)}};
+}
+
+std::vector<CallField> write_fields(const json::object& arguments) {
+  std::string content(json::find_string(arguments, "content").value_or(""));
+  if (json::find_string(arguments, "encoding") == "base64")
+    if (auto bytes = find_base64(content)) content = to_valid_utf8(*bytes);
+  return {{"path", clean_path(arguments)},
+          {"mode", std::string(json::find_string(arguments, "mode").value_or("create"))},
+          {"content", std::move(content)}};
+}
+
+std::vector<CallField> search_fields(const json::object& arguments) {
+  std::vector<CallField> fields{
+      {"pattern", std::string(json::find_string(arguments, "pattern").value_or(""))}};
+  const json::array* paths = json::find_array(arguments, "paths");
+  for (const json::value& path : paths != nullptr ? *paths : json::array{})
+    if (path.is_string()) fields.push_back({"path", clean(json::view(path.get_string()))});
+  if (const auto names = json::find_string(arguments, "filePattern"))
+    fields.push_back({"filePattern", std::string(*names)});
+  return fields;
+}
+
+authority::Call write_by_run(const authority::Call& run, std::string_view path) {
+  authority::Call call;
+  call.request_id = run.request_id;
+  call.caller = run.caller;
+  call.toolset = "files";
+  call.tool = "write";
+  call.tier = Tier::stateful;
+  call.policy_text = path;
+  call.fields = {{"path", std::string(path)}};
+  call.parent = run.request_id;
+  return call;
+}
+
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world) {
   GuardedTool reading = make_tool("read", kRead, read_input_schema(), read_output_schema(), world, read);
   reading.tool.annotations.read_only = true;
   reading.policy_text = read_policy_text;
+  reading.fields = read_fields;
   reading.budget_bytes = limits::kMiB;  // the tool itself shows a model less, and says how to read on
   RELAY_CHECK(toolset.add_tool(std::move(reading)));
 
@@ -124,12 +164,14 @@ Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const F
   writing.tier = Tier::reversible;
   writing.classify = write_tier;
   writing.policy_text = write_policy_text;
+  writing.fields = write_fields;
   RELAY_CHECK(toolset.add_tool(std::move(writing)));
 
   GuardedTool searching =
       make_tool("search", kSearch, search_input_schema(), search_output_schema(), world, search);
   searching.tool.annotations.read_only = true;
   searching.policy_text = search_policy_text;
+  searching.fields = search_fields;
   RELAY_CHECK(toolset.add_tool(std::move(searching)));
 
   add_file_resources(toolset, std::move(world));

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/thread_pool.h"
 #include "pipeline/guarded_backend.h"
@@ -31,5 +32,13 @@ Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const F
 std::string read_policy_text(const json::object& arguments);
 std::string write_policy_text(const json::object& arguments);
 std::string search_policy_text(const json::object& arguments);
+
+/// The same by name: path (clean), mode, content (decoded), pattern, filePattern.
+std::vector<authority::CallField> read_fields(const json::object& arguments);
+std::vector<authority::CallField> write_fields(const json::object& arguments);
+std::vector<authority::CallField> search_fields(const json::object& arguments);
+/// A change that a program makes below /host, as a call for the policy: the tool `write` on that path, made
+/// by the caller of the run.
+authority::Call write_by_run(const authority::Call& run, std::string_view path);
 
 }  // namespace relay::tools

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "policy/glob.h"
+#include "base/glob.h"
 #include "protocol/modern_headers.h"
 
 namespace relay::upstream {
@@ -125,7 +125,7 @@ Result<std::optional<protocol::Prompt>> parse_prompt(const JsonText& text) {
 }
 
 bool is_admitted(const ServerSpec& spec, std::string_view tool) {
-  const auto matches = [&](const std::string& glob) { return policy::glob_matches(glob, tool); };
+  const auto matches = [&](const std::string& glob) { return name_matches(glob, tool); };
   if (std::ranges::any_of(spec.deny, matches)) return false;
   return spec.allow.empty() || std::ranges::any_of(spec.allow, matches);
 }

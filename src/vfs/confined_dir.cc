@@ -71,7 +71,8 @@ FileResult<> follow(LinkWalk& walk, const Fd& link, std::string_view path) {
 }
 
 // Walks one part. A missing last part is no error: it may be about to be created.
-FileResult<> walk_part(const ConfinedDir& dir, LinkWalk& walk, LastLink last) {
+FileResult<> walk_part(const ConfinedDir& dir, LinkWalk& walk, LastLink last,
+                       const ConfinedDir::LinkCheck& may_follow) {
   const std::string part = std::move(walk.pending.front());
   walk.pending.pop_front();
   if (part == ".") return {};
@@ -90,7 +91,9 @@ FileResult<> walk_part(const ConfinedDir& dir, LinkWalk& walk, LastLink last) {
   }
   struct ::stat status{};
   if (::fstat(fd->get(), &status) != 0) return fail(file_error(errno, path));
-  return S_ISLNK(status.st_mode) ? follow(walk, *fd, path) : FileResult<>{};
+  if (!S_ISLNK(status.st_mode)) return {};
+  if (may_follow) RELAY_FILE_CHECK(may_follow(path));
+  return follow(walk, *fd, path);
 }
 
 }  // namespace
@@ -140,10 +143,11 @@ FileResult<Fd> ConfinedDir::open_file(std::string_view path, int flags, unsigned
   return fd;
 }
 
-FileResult<std::string> ConfinedDir::resolve(std::string_view path, LastLink last) const {
+FileResult<std::string> ConfinedDir::resolve(std::string_view path, LastLink last,
+                                             const LinkCheck& may_follow) const {
   LinkWalk walk;
   walk.push_front(path);
-  while (!walk.pending.empty()) RELAY_FILE_CHECK(walk_part(*this, walk, last));
+  while (!walk.pending.empty()) RELAY_FILE_CHECK(walk_part(*this, walk, last, may_follow));
   return walk.path();
 }
 

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -30,9 +31,12 @@ class ConfinedDir {
   /// A regular file; directories are EISDIR, devices, pipes and sockets EACCES.
   [[nodiscard]] FileResult<Fd> open_file(std::string_view path, int flags, unsigned mode = 0) const;
 
+  /// Says whether a link may be followed, by the link's own place.
+  using LinkCheck = std::function<FileResult<>(std::string_view link)>;
   /// Where path leads when links are followed beneath this directory; EXDEV when one leads out.
   /// The last part may be missing. With LastLink::keep the last part is not followed.
-  [[nodiscard]] FileResult<std::string> resolve(std::string_view path, LastLink last) const;
+  [[nodiscard]] FileResult<std::string> resolve(std::string_view path, LastLink last,
+                                                const LinkCheck& may_follow = {}) const;
 
   [[nodiscard]] int descriptor() const { return fd_.get(); }
 

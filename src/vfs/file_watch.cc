@@ -79,7 +79,7 @@ FileResult<WatchTarget> open_watch_target(const Tree& tree, std::string_view pat
   RELAY_FILE_TRY(const Tree::Place place, tree.place_to_read(path));
   RELAY_FILE_TRY(const FileStat found, tree.stat(path));
   if (place.mount == nullptr) return fail(file_error(EINVAL, place.tree_path.text(), "it cannot be watched"));
-  RELAY_FILE_TRY(const std::string real, place.mount->real_path(place.path));
+  RELAY_FILE_TRY(const std::string real, place.mount->real_path(place.path, tree.judge_of(place)));
   WatchTarget target;
   SplitPath split = split_last(real);
   const bool is_dir = found.type == FileType::directory;

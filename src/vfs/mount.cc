@@ -85,38 +85,52 @@ FileResult<> Mount::check_writable(std::string_view path) const {
   return fail(file_error(EROFS, path));
 }
 
-FileResult<std::string> Mount::real_path(std::string_view path) const {
-  return at(path, LastLink::follow, Check::passing, [&](const std::string& real) -> FileResult<std::string> {
+FileResult<> Mount::check_use(const PathJudge& judge, std::string_view path, PathUse use) {
+  if (!judge || judge(path, use)) return {};
+  return fail(file_error(EACCES, path, "policy.filesystem does not allow it"));
+}
+
+FileResult<std::string> Mount::real_path(std::string_view path, const PathJudge& judge) const {
+  const Checks checks{LastLink::follow, Check::passing, PathUse::pass, judge};
+  return at(path, checks, [&](const std::string& real) -> FileResult<std::string> {
     RELAY_FILE_CHECK(dir_.open_at(real, O_PATH));
     return real;
   });
 }
 
-FileResult<FileStat> Mount::stat(std::string_view path, LastLink last) const {
-  return at(path, last, Check::passing, [&](const std::string& real) -> FileResult<FileStat> {
+FileResult<FileStat> Mount::stat(std::string_view path, LastLink last, const PathJudge& judge) const {
+  const Checks checks{last, Check::passing, PathUse::pass, judge};
+  return at(path, checks, [&](const std::string& real) -> FileResult<FileStat> {
     RELAY_FILE_TRY(const Fd fd, dir_.open_at(real, last == LastLink::keep ? O_PATH | O_NOFOLLOW : O_PATH));
     RELAY_FILE_TRY(const struct ::stat status, stat_fd(fd, real));
-    if (!S_ISDIR(status.st_mode)) RELAY_FILE_CHECK(check_rules(real, Check::full));
+    if (S_ISDIR(status.st_mode)) return make_stat(status);
+    RELAY_FILE_CHECK(check_rules(real, Check::full));
+    RELAY_FILE_CHECK(check_use(judge, real, PathUse::read));
     return make_stat(status);
   });
 }
 
-FileResult<DirectoryListing> Mount::list(std::string_view path, std::size_t entries_max) const {
-  return at(path, LastLink::follow, Check::passing,
-            [&](const std::string& real) -> FileResult<DirectoryListing> {
-              RELAY_FILE_TRY(const Fd fd, dir_.open_dir(real));
-              const auto visible = [&](std::string_view name, FileType type) {
-                const std::string entry = join(real, name);
-                return rules_.allows(entry) || (type == FileType::directory && rules_.allows_passing(entry));
-              };
-              return read_listing(fd, real, entries_max, visible);
-            });
+FileResult<DirectoryListing> Mount::list(std::string_view path, std::size_t entries_max,
+                                         const PathJudge& judge) const {
+  const Checks checks{LastLink::follow, Check::passing, PathUse::pass, judge};
+  return at(path, checks, [&](const std::string& real) -> FileResult<DirectoryListing> {
+    RELAY_FILE_TRY(const Fd fd, dir_.open_dir(real));
+    const auto visible = [&](std::string_view name, FileType type) {
+      const std::string entry = join(real, name);
+      const bool is_dir = type == FileType::directory;
+      if (judge && !judge(entry, is_dir ? PathUse::pass : PathUse::read)) return false;
+      return rules_.allows(entry) || (is_dir && rules_.allows_passing(entry));
+    };
+    return read_listing(fd, real, entries_max, visible);
+  });
 }
 
-FileResult<ReadChunk> Mount::read(std::string_view path, std::uint64_t offset, std::size_t length) const {
+FileResult<ReadChunk> Mount::read(std::string_view path, std::uint64_t offset, std::size_t length,
+                                  const PathJudge& judge) const {
   if (offset > INT64_MAX - limits::kFileReadBytes)
     return fail(file_error(EINVAL, path, "the offset is too large"));
-  return at(path, LastLink::follow, Check::full, [&](const std::string& real) -> FileResult<ReadChunk> {
+  const Checks checks{LastLink::follow, Check::full, PathUse::read, judge};
+  return at(path, checks, [&](const std::string& real) -> FileResult<ReadChunk> {
     RELAY_FILE_TRY(const Fd fd, dir_.open_file(real, O_RDONLY));
     return read_range(fd, offset, length, real);
   });

@@ -34,7 +34,8 @@ bool stat_name(const Named& named, struct ::stat& status) {
 // for a link meanwhile is unlinked or refused, not followed.
 class RecursiveRemoval {
  public:
-  RecursiveRemoval(const MountRules& rules, Quota::Change& change) : rules_(rules), change_(change) {}
+  RecursiveRemoval(const MountRules& rules, const PathJudge& judge, Quota::Change& change)
+      : rules_(rules), judge_(judge), change_(change) {}
 
   FileResult<> empty(const Fd& directory, const std::string& path, std::size_t depth) {
     if (depth > limits::kTreeDepth)
@@ -59,6 +60,8 @@ class RecursiveRemoval {
                      fmt::format("stopped after {} entries; remove again to go on", limits::kRemoveEntries)));
     }
     if (!rules_.allows(path)) return fail(file_error(EACCES, path, "the rules of the mount deny it"));
+    if (judge_ && !judge_(path, PathUse::write))
+      return fail(file_error(EACCES, path, "policy.filesystem does not allow it"));
     if (entry.type == FileType::directory) {
       RELAY_FILE_TRY(const Fd below, open_subdirectory(directory, entry.name.c_str()));
       RELAY_FILE_CHECK(empty(below, path, depth + 1));
@@ -77,6 +80,7 @@ class RecursiveRemoval {
   }
 
   const MountRules& rules_;
+  const PathJudge& judge_;
   Quota::Change& change_;
   std::size_t removed_ = 0;
 };
@@ -95,28 +99,30 @@ FileResult<> Mount::make_one_dir(const std::string& path) {
   return fail(file_error(number, path));
 }
 
-FileResult<> Mount::make_dir(std::string_view path, Depth depth) {
+FileResult<> Mount::make_dir(std::string_view path, Depth depth, const PathJudge& judge) {
   RELAY_FILE_CHECK(check_writable(path));
   if (path.empty()) return depth == Depth::recursive ? FileResult<>{} : fail(file_error(EEXIST, path));
   const auto make = [&](std::string_view one) {
-    return at(one, LastLink::keep, Check::passing,
-              [&](const std::string& real) { return make_one_dir(real); });
+    const Checks checks{LastLink::keep, Check::passing, PathUse::write, judge};
+    return at(one, checks, [&](const std::string& real) { return make_one_dir(real); });
   };
   if (depth == Depth::one) return make(path);
   for (std::size_t end = 0; end < path.size();) {
     end = std::min(path.find('/', end + 1), path.size());
     const std::string_view prefix = path.substr(0, end);
-    auto made = make(prefix);
+    // A directory above what may be written must be there already.
+    const bool may_make = !judge || judge(prefix, PathUse::write);
+    auto made = may_make ? make(prefix) : FileResult<>(fail(file_error(EEXIST, prefix)));
     if (made) continue;
     if (made.error().number != EEXIST) return made;
-    RELAY_FILE_TRY(const FileStat found, stat(prefix, LastLink::follow));
+    RELAY_FILE_TRY(const FileStat found, stat(prefix, LastLink::follow, judge));
     if (found.type != FileType::directory)
       return fail(file_error(end == path.size() ? EEXIST : ENOTDIR, prefix));
   }
   return {};
 }
 
-FileResult<> Mount::remove_one(const std::string& path, Depth depth) {
+FileResult<> Mount::remove_one(const std::string& path, Depth depth, const PathJudge& judge) {
   RELAY_FILE_TRY(const Named named, open_parent(dir_, path));
   Quota::Change change(quota_.get());
   struct ::stat status{};
@@ -124,7 +130,7 @@ FileResult<> Mount::remove_one(const std::string& path, Depth depth) {
   const bool is_dir = S_ISDIR(status.st_mode);
   if (is_dir && depth == Depth::recursive) {
     RELAY_FILE_TRY(const Fd directory, open_subdirectory(named.parent, named.name.c_str()));
-    RELAY_FILE_CHECK(RecursiveRemoval(rules_, change).empty(directory, path, 0));
+    RELAY_FILE_CHECK(RecursiveRemoval(rules_, judge, change).empty(directory, path, 0));
   }
   if (::unlinkat(named.parent.get(), named.name.c_str(), is_dir ? AT_REMOVEDIR : 0) != 0) {
     return fail(file_error(errno, path));
@@ -133,15 +139,16 @@ FileResult<> Mount::remove_one(const std::string& path, Depth depth) {
   return {};
 }
 
-FileResult<> Mount::remove(std::string_view path, Depth depth) {
+FileResult<> Mount::remove(std::string_view path, Depth depth, const PathJudge& judge) {
   RELAY_FILE_CHECK(check_writable(path));
   if (path.empty()) return fail(file_error(EBUSY, path, "a mount cannot be removed"));
-  return at(path, LastLink::keep, Check::full,
-            [&](const std::string& real) { return remove_one(real, depth); });
+  const Checks checks{LastLink::keep, Check::full, PathUse::write, judge};
+  return at(path, checks, [&](const std::string& real) { return remove_one(real, depth, judge); });
 }
 
-FileResult<> Mount::rename_one(Mount& from, const std::string& old_path, Mount& to,
+FileResult<> Mount::rename_one(const RenameEnd& source_end, const std::string& old_path, Mount& to,
                                const std::string& new_path) {
+  Mount& from = source_end.mount;
   RELAY_FILE_TRY(const Named old_name, open_parent(from.dir_, old_path));
   RELAY_FILE_TRY(const Named new_name, open_parent(to.dir_, new_path));
   Quota::Change change(from.quota_.get());
@@ -153,6 +160,8 @@ FileResult<> Mount::rename_one(Mount& from, const std::string& old_path, Mount& 
         file_error(EACCES, old_path,
                    "directories are not renamed in a mount with rules: what a rule hides would come along"));
   }
+  // What the policy denies beneath a directory must not come along under another name.
+  if (S_ISDIR(source.st_mode)) RELAY_FILE_CHECK(check_use(source_end.judge, old_path, PathUse::write_all));
   const bool replaces =
       stat_name(new_name, target) && (source.st_ino != target.st_ino || source.st_dev != target.st_dev);
   if (::renameat(old_name.parent.get(), old_name.name.c_str(), new_name.parent.get(),
@@ -163,17 +172,21 @@ FileResult<> Mount::rename_one(Mount& from, const std::string& old_path, Mount& 
   return {};
 }
 
-FileResult<> Mount::rename(Mount& from, std::string_view old_path, Mount& to, std::string_view new_path) {
-  RELAY_FILE_CHECK(from.check_writable(old_path));
-  RELAY_FILE_CHECK(to.check_writable(new_path));
-  const bool together = &from == &to || (from.quota_ != nullptr && from.quota_ == to.quota_);
+FileResult<> Mount::rename(const RenameEnd& from, const RenameEnd& to) {
+  RELAY_FILE_CHECK(from.mount.check_writable(from.path));
+  RELAY_FILE_CHECK(to.mount.check_writable(to.path));
+  const bool together =
+      &from.mount == &to.mount || (from.mount.quota_ != nullptr && from.mount.quota_ == to.mount.quota_);
   if (!together)
-    return fail(file_error(EXDEV, new_path, "the two paths are in different mounts; copy instead"));
-  if (old_path.empty() || new_path.empty())
-    return fail(file_error(EBUSY, old_path, "a mount cannot be renamed"));
-  return from.at(old_path, LastLink::keep, Check::full, [&](const std::string& old_real) {
-    return to.at(new_path, LastLink::keep, Check::full,
-                 [&](const std::string& new_real) { return rename_one(from, old_real, to, new_real); });
+    return fail(file_error(EXDEV, to.path, "the two paths are in different mounts; copy instead"));
+  if (from.path.empty() || to.path.empty())
+    return fail(file_error(EBUSY, from.path, "a mount cannot be renamed"));
+  const Checks old_checks{LastLink::keep, Check::full, PathUse::write, from.judge};
+  const Checks new_checks{LastLink::keep, Check::full, PathUse::write, to.judge};
+  return from.mount.at(from.path, old_checks, [&](const std::string& old_real) {
+    return to.mount.at(to.path, new_checks, [&](const std::string& new_real) {
+      return rename_one(from, old_real, to.mount, new_real);
+    });
   });
 }
 

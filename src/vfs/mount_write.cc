@@ -74,15 +74,17 @@ FileResult<> fill_temporary(const Fd& fd, const Target& target, const WriteReque
 
 }  // namespace
 
-FileResult<WriteReceipt> Mount::write(std::string_view path, const WriteRequest& request) {
+FileResult<WriteReceipt> Mount::write(std::string_view path, const WriteRequest& request,
+                                      const PathJudge& judge) {
   RELAY_FILE_CHECK(check_writable(path));
   if (path.empty()) return fail(file_error(EISDIR, path));
   if (request.offset > INT64_MAX - request.bytes.size()) return fail(file_error(EFBIG, path));
   if (request.parents == Parents::created) {
     const std::string directory = split_last(path).directory;
-    if (!directory.empty()) RELAY_FILE_CHECK(make_dir(directory, Depth::recursive));
+    if (!directory.empty()) RELAY_FILE_CHECK(make_dir(directory, Depth::recursive, judge));
   }
-  return at(path, LastLink::follow, Check::full, [&](const std::string& real) {
+  const Checks checks{LastLink::follow, Check::full, PathUse::write, judge};
+  return at(path, checks, [&](const std::string& real) {
     return request.mode == WriteMode::overwrite ? replace(real, request) : write_in_place(real, request);
   });
 }
@@ -181,10 +183,11 @@ FileResult<WriteReceipt> Mount::replace(const std::string& path, const WriteRequ
   return WriteReceipt{size, size, !target.exists};
 }
 
-FileResult<> Mount::truncate(std::string_view path, std::uint64_t size) {
+FileResult<> Mount::truncate(std::string_view path, std::uint64_t size, const PathJudge& judge) {
   RELAY_FILE_CHECK(check_writable(path));
   if (size > INT64_MAX) return fail(file_error(EFBIG, path));
-  return at(path, LastLink::follow, Check::full, [&](const std::string& real) -> FileResult<> {
+  const Checks checks{LastLink::follow, Check::full, PathUse::write, judge};
+  return at(path, checks, [&](const std::string& real) -> FileResult<> {
     Quota::Change change(quota_.get());
     RELAY_FILE_TRY(const Fd fd, dir_.open_file(real, O_WRONLY));
     struct ::stat status{};

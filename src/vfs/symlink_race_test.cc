@@ -50,7 +50,7 @@ class SymlinkRace : public testing::TestWithParam<Symlinks> {
     (void)mount.write("dir/new", {"", "mine", WriteMode::append});
     (void)mount.make_dir("dir/made", Depth::recursive);
     (void)mount.remove("dir/made", Depth::recursive);
-    (void)Mount::rename(mount, "dir/new", mount, "dir/new2");
+    (void)Mount::rename({mount, "dir/new", {}}, {mount, "dir/new2", {}});
     const auto listing = mount.list("dir", 100);
     for (const DirEntry& entry : listing ? listing->entries : std::vector<DirEntry>{}) {
       if (entry.name == "only-outside") ++escapes_;

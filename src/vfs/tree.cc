@@ -6,6 +6,8 @@ namespace relay::vfs {
 namespace {
 
 constexpr std::size_t kPlacesNamed = 5;
+constexpr std::string_view kHostPrefix = "/host/";
+constexpr std::string_view kNotAllowed = "policy.filesystem does not allow it";
 constexpr FileStat kVirtualDir{FileType::directory, 0, 0, 0555};
 
 // Mounts know their paths by other names: what the caller hears is the path that it asked for.
@@ -35,20 +37,52 @@ bool is_virtual(const Tree::Place& place) {
 
 Tree::Tree(TreeParts parts) : parts_(std::move(parts)) {}
 
-Tree Tree::narrowed(PathPolicy policy) const {
+Tree Tree::narrowed(policy::FilesystemPolicy policy) const {
   Tree tree = *this;
   tree.policies_.push_back(std::move(policy));
   return tree;
 }
 
-bool Tree::allows_reading(const TreePath& path) const {
-  return std::all_of(policies_.begin(), policies_.end(),
-                     [&](const auto& policy) { return policy.allows_reading(path); });
+Tree Tree::guarded(WriteGuard guard) const {
+  Tree tree = *this;
+  tree.guard_ = std::move(guard);
+  return tree;
 }
 
-bool Tree::allows_passing(const TreePath& path) const {
+bool Tree::allows(std::string_view path, PathUse use) const {
+  const bool writes = use == PathUse::write || use == PathUse::write_all;
+  if (writes && guard_ && path.starts_with(kHostPrefix) && !guard_(path)) return false;
+  return std::all_of(policies_.begin(), policies_.end(), [&](const policy::FilesystemPolicy& policy) {
+    switch (use) {
+      case PathUse::pass: return policy::may_pass(policy, path);
+      case PathUse::read: return policy::may_read(policy, path);
+      case PathUse::write: return policy::may_write(policy, path);
+      case PathUse::write_all: return policy::may_write_all_below(policy, path);
+    }
+    return false;
+  });
+}
+
+bool Tree::allows_reading(std::string_view path) const {
+  return allows(path, PathUse::read);
+}
+
+bool Tree::allows_reading_all_below(std::string_view path) const {
   return std::all_of(policies_.begin(), policies_.end(),
-                     [&](const auto& policy) { return policy.allows_passing(path); });
+                     [&](const auto& policy) { return policy::may_read_all_below(policy, path); });
+}
+
+bool Tree::allows_passing(std::string_view path) const {
+  return allows(path, PathUse::pass);
+}
+
+PathJudge Tree::judge_of(const Place& place) const {
+  if ((policies_.empty() && !guard_) || place.tree_path.parts.empty()) return {};
+  TreePath root = place.tree_path;
+  root.parts.resize(std::min<std::size_t>(root.parts.size(), root.parts.front() == "host" ? 2 : 1));
+  return [this, prefix = root.text()](std::string_view path, PathUse use) {
+    return allows(join(prefix, path), use);
+  };
 }
 
 FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
@@ -76,30 +110,27 @@ std::string Tree::places() const {
   std::string list;
   std::size_t named = 0;
   for (const auto& mount : parts_.host) {
-    const auto path = parse_tree_path("/host/" + mount->spec().name);
-    if (path && (allows_reading(*path) || allows_passing(*path)) && ++named <= kPlacesNamed)
-      list += path->text() + ", ";
+    const std::string path = std::string(kHostPrefix) + mount->spec().name;
+    if (allows_passing(path) && ++named <= kPlacesNamed) list += path + ", ";
   }
   return list + (named > kPlacesNamed ? "more below /host, " : "") + "/tmp, /out";
 }
 
 FileResult<Tree::Place> Tree::place_to_read(std::string_view text) const {
   RELAY_FILE_TRY(Place place, find_place(text));
-  const bool allowed = allows_reading(place.tree_path) || allows_passing(place.tree_path);
-  if (!allowed)
-    return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
+  const std::string path = place.tree_path.text();
+  if (!allows_passing(path)) return fail(file_error(EACCES, path, kNotAllowed));
   return place;
 }
 
 FileResult<Tree::Place> Tree::place_to_write(std::string_view text) const {
   RELAY_FILE_TRY(Place place, find_place(text));
-  const bool allowed = std::all_of(policies_.begin(), policies_.end(), [&](const auto& policy) {
-    return policy.allows_writing(place.tree_path);
-  });
-  if (!allowed && !allows_reading(place.tree_path)) {
-    return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
-  }
-  if (!allowed || is_virtual(place)) return fail(file_error(EROFS, place.tree_path.text()));
+  const std::string path = place.tree_path.text();
+  const bool allowed = allows(path, PathUse::write);
+  if (!allowed && !allows_reading(path)) return fail(file_error(EACCES, path, kNotAllowed));
+  if (guard_ && path.starts_with(kHostPrefix) && !guard_(path))
+    return fail(file_error(EACCES, path, "the policy does not let a run write it; see policy.allow"));
+  if (!allowed || is_virtual(place)) return fail(file_error(EROFS, path));
   return place;
 }
 
@@ -114,14 +145,13 @@ Tree::Area Tree::area_of(std::string_view path) const {
 FileResult<FileStat> Tree::stat(std::string_view path, LastLink last) const {
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   if (is_virtual(place)) return kVirtualDir;
-  auto found =
-      place.mount != nullptr ? place.mount->stat(place.path, last) : place.synthetic->stat(place.path);
+  auto found = place.mount != nullptr ? place.mount->stat(place.path, last, judge_of(place))
+                                      : place.synthetic->stat(place.path);
   if (!found) return told_as(std::move(found), place.tree_path);
   RELAY_FILE_CHECK(check_ending(place.tree_path, *found));
-  const bool passing_only = !allows_reading(place.tree_path);
-  if (passing_only && found->type != FileType::directory) {
-    return fail(file_error(EACCES, place.tree_path.text(), "policy.filesystem does not allow it"));
-  }
+  const std::string asked = place.tree_path.text();
+  if (found->type != FileType::directory && !allows_reading(asked))
+    return fail(file_error(EACCES, asked, kNotAllowed));
   return found;
 }
 
@@ -130,7 +160,7 @@ FileResult<DirectoryListing> Tree::list_virtual(const TreePath& path) const {
   const auto add = [&](const std::string& name) {
     TreePath below = path;
     below.parts.push_back(name);
-    if (allows_passing(below)) listing.entries.push_back({name, FileType::directory, 0});
+    if (allows_passing(below.text())) listing.entries.push_back({name, FileType::directory, 0});
   };
   if (path.parts.empty()) {
     if (!parts_.host.empty()) add("host");
@@ -148,16 +178,15 @@ FileResult<DirectoryListing> Tree::list_virtual(const TreePath& path) const {
 FileResult<DirectoryListing> Tree::list(std::string_view path, std::size_t entries_max) const {
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   if (is_virtual(place)) return list_virtual(place.tree_path);
-  auto listing =
-      place.mount != nullptr ? place.mount->list(place.path, entries_max) : place.synthetic->list(place.path);
+  auto listing = place.mount != nullptr ? place.mount->list(place.path, entries_max, judge_of(place))
+                                        : place.synthetic->list(place.path);
   if (!listing) return told_as(std::move(listing), place.tree_path);
-  if (!allows_reading(place.tree_path)) {
-    std::erase_if(listing->entries, [&](const DirEntry& entry) {
-      TreePath below = place.tree_path;
-      below.parts.push_back(entry.name);
-      return !allows_passing(below);
-    });
-  }
+  const std::string directory = place.tree_path.text();
+  if (allows_reading_all_below(directory)) return listing;
+  std::erase_if(listing->entries, [&](const DirEntry& entry) {
+    const PathUse use = entry.type == FileType::directory ? PathUse::pass : PathUse::read;
+    return !allows(join(directory, entry.name), use);
+  });
   return listing;
 }
 
@@ -165,10 +194,10 @@ FileResult<ReadChunk> Tree::read(std::string_view path, std::uint64_t offset, st
   RELAY_FILE_TRY(const Place place, place_to_read(path));
   const TreePath& tree_path = place.tree_path;
   if (is_virtual(place)) return fail(file_error(EISDIR, tree_path.text()));
-  if (!allows_reading(tree_path))
-    return fail(file_error(EACCES, tree_path.text(), "policy.filesystem does not allow it"));
+  if (!allows_reading(tree_path.text())) return fail(file_error(EACCES, tree_path.text(), kNotAllowed));
   if (tree_path.ending == PathEnding::directory) RELAY_FILE_CHECK(stat(path));
-  if (place.mount != nullptr) return told_as(place.mount->read(place.path, offset, length), tree_path);
+  if (place.mount != nullptr)
+    return told_as(place.mount->read(place.path, offset, length, judge_of(place)), tree_path);
   auto content = place.synthetic->read(place.path);
   if (!content) return fail(retold(std::move(content).error(), tree_path.text()));
   return cut(*content, offset, std::min(length, limits::kFileReadBytes));
@@ -178,7 +207,7 @@ FileResult<WriteReceipt> Tree::write(const WriteRequest& request) {
   RELAY_FILE_TRY(const Place place, place_to_write(request.path));
   const TreePath& path = place.tree_path;
   if (path.ending == PathEnding::directory) return fail(file_error(EISDIR, path.text()));
-  if (place.mount != nullptr) return told_as(place.mount->write(place.path, request), path);
+  if (place.mount != nullptr) return told_as(place.mount->write(place.path, request, judge_of(place)), path);
   auto written = place.synthetic->write(place.path, request.bytes);
   if (!written) return fail(retold(std::move(written).error(), path.text()));
   return WriteReceipt{request.bytes.size(), request.bytes.size(), false};
@@ -187,19 +216,19 @@ FileResult<WriteReceipt> Tree::write(const WriteRequest& request) {
 FileResult<> Tree::truncate(std::string_view path, std::uint64_t size) {
   RELAY_FILE_TRY(const Place place, place_to_write(path));
   if (place.mount == nullptr) return fail(file_error(EROFS, place.tree_path.text()));
-  return told_as(place.mount->truncate(place.path, size), place.tree_path);
+  return told_as(place.mount->truncate(place.path, size, judge_of(place)), place.tree_path);
 }
 
 FileResult<> Tree::make_dir(std::string_view path, Depth depth) {
   RELAY_FILE_TRY(const Place place, place_to_write(path));
   if (place.mount == nullptr) return fail(file_error(EROFS, place.tree_path.text()));
-  return told_as(place.mount->make_dir(place.path, depth), place.tree_path);
+  return told_as(place.mount->make_dir(place.path, depth, judge_of(place)), place.tree_path);
 }
 
 FileResult<> Tree::remove(std::string_view path, Depth depth) {
   RELAY_FILE_TRY(const Place place, place_to_write(path));
   if (place.mount == nullptr) return fail(file_error(EROFS, place.tree_path.text()));
-  return told_as(place.mount->remove(place.path, depth), place.tree_path);
+  return told_as(place.mount->remove(place.path, depth, judge_of(place)), place.tree_path);
 }
 
 FileResult<> Tree::rename(std::string_view from, std::string_view to) {
@@ -207,7 +236,10 @@ FileResult<> Tree::rename(std::string_view from, std::string_view to) {
   RELAY_FILE_TRY(const Place target, place_to_write(to));
   if (source.mount == nullptr || target.mount == nullptr)
     return fail(file_error(EROFS, source.tree_path.text()));
-  return told_as(Mount::rename(*source.mount, source.path, *target.mount, target.path), source.tree_path);
+  const PathJudge source_judge = judge_of(source), target_judge = judge_of(target);
+  return told_as(
+      Mount::rename({*source.mount, source.path, source_judge}, {*target.mount, target.path, target_judge}),
+      source.tree_path);
 }
 
 }  // namespace relay::vfs

@@ -5,11 +5,12 @@
 //   /mcps          synthetic, from the upstream servers; read-only but for its special files
 //
 // A Tree is a view: it shares its mounts with other views, and `narrowed` gives a stricter one (a client's
-// own policy). A path may be used when every policy of the view allows it, then the mount's mode, then its
-// rules; deny beats allow. All functions block (disk) and are safe from several threads; the loop uses
-// AsyncTree. Errors speak of tree paths, never of host paths.
+// own policy). A path may be used when every policy of the view allows it, as given and where its links lead;
+// then come the mount's mode and its rules; deny beats allow. All functions block (disk) and are safe from
+// several threads; the loop uses AsyncTree. Errors speak of tree paths, never of host paths.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,30 +18,12 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "policy/filesystem_policy.h"
 #include "vfs/mount.h"
 #include "vfs/synthetic.h"
 #include "vfs/tree_path.h"
 
 namespace relay::vfs {
-
-/// policy.filesystem of the configuration or of a call: tree paths, each with all that is beneath it.
-/// A path must be beneath an entry of one list to be read, and of `writable` to be written.
-struct PathPolicySpec {
-  std::vector<std::string> readonly;
-  std::vector<std::string> writable;
-};
-
-class PathPolicy {
- public:
-  static Result<PathPolicy> parse(const PathPolicySpec& spec);
-  [[nodiscard]] bool allows_reading(const TreePath& path) const;
-  [[nodiscard]] bool allows_writing(const TreePath& path) const;
-  /// May this directory be passed through, because something beneath it may be read?
-  [[nodiscard]] bool allows_passing(const TreePath& path) const;
-
- private:
-  std::vector<TreePath> readonly_, writable_;
-};
 
 /// The parts a tree is made of. Any may be missing.
 struct TreeParts {
@@ -54,7 +37,12 @@ class Tree {
   explicit Tree(TreeParts parts);
 
   /// The same files under one more policy.
-  [[nodiscard]] Tree narrowed(PathPolicy policy) const;
+  [[nodiscard]] Tree narrowed(policy::FilesystemPolicy policy) const;
+
+  /// Asked before a change of anything below /host, with the tree path. Safe from any thread.
+  using WriteGuard = std::function<bool(std::string_view tree_path)>;
+  /// The same files, where changes below /host need the guard's consent too.
+  [[nodiscard]] Tree guarded(WriteGuard guard) const;
 
   [[nodiscard]] FileResult<FileStat> stat(std::string_view path, LastLink last = LastLink::follow) const;
   [[nodiscard]] FileResult<DirectoryListing> list(std::string_view path,
@@ -82,16 +70,22 @@ class Tree {
   [[nodiscard]] std::string places() const;
   /// find_place, and the policies allow reading (or, for directories, passing through).
   [[nodiscard]] FileResult<Place> place_to_read(std::string_view path) const;
-  [[nodiscard]] bool allows_reading(const TreePath& path) const;
-  [[nodiscard]] bool allows_passing(const TreePath& path) const;
+  /// By the policies alone; a tree path without links.
+  [[nodiscard]] bool allows_reading(std::string_view path) const;
+  [[nodiscard]] bool allows_reading_all_below(std::string_view path) const;
+  [[nodiscard]] bool allows_passing(std::string_view path) const;
+  /// What the place's mount asks about paths of its own. The tree must outlive it.
+  [[nodiscard]] PathJudge judge_of(const Place& place) const;
   [[nodiscard]] const TreeParts& parts() const { return parts_; }
 
  private:
   [[nodiscard]] FileResult<Place> place_to_write(std::string_view path) const;
   [[nodiscard]] FileResult<DirectoryListing> list_virtual(const TreePath& path) const;
+  [[nodiscard]] bool allows(std::string_view path, PathUse use) const;
 
   TreeParts parts_;
-  std::vector<PathPolicy> policies_;
+  std::vector<policy::FilesystemPolicy> policies_;
+  WriteGuard guard_;
 };
 
 }  // namespace relay::vfs

@@ -47,17 +47,6 @@ TEST(TreePath, RefusesWhatTheKernelWouldMisread) {
   EXPECT_EQ(parse_tree_path(deep).error().number, ENAMETOOLONG);
 }
 
-TEST(TreePath, BeneathComparesWholeParts) {
-  const auto beneath = [](const char* path, const char* ancestor) {
-    return is_beneath(*parse_tree_path(path), *parse_tree_path(ancestor));
-  };
-  EXPECT_TRUE(beneath("/tmp", "/tmp"));
-  EXPECT_TRUE(beneath("/tmp/x", "/tmp"));
-  EXPECT_TRUE(beneath("/tmp/x", "/"));
-  EXPECT_FALSE(beneath("/tmpfoo", "/tmp"));
-  EXPECT_FALSE(beneath("/tmp", "/tmp/x"));
-}
-
 TEST(TreePath, JoinsAndSplits) {
   EXPECT_EQ(join("", "a"), "a");
   EXPECT_EQ(join("a", ""), "a");

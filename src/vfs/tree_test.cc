@@ -5,6 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "vfs/temp_dir.h"
@@ -25,7 +27,7 @@ class TreeTest : public testing::Test {
   MountSpec ro() { return {"project", project_.path(), MountMode::ro, {}, {}, Symlinks::follow}; }
   MountSpec rw() { return {"work", work_.path(), MountMode::rw, {}, {}, Symlinks::follow}; }
 
-  void open(std::vector<MountSpec> mounts, std::optional<PathPolicySpec> policy = std::nullopt,
+  void open(std::vector<MountSpec> mounts, std::optional<policy::FilesystemPolicy> policy = std::nullopt,
             Usage quota = {1 << 20, 100}) {
     TreeSpec spec;
     spec.mounts = std::move(mounts);
@@ -356,18 +358,87 @@ TEST_F(TreeTest, FileCountIsBoundedToo) {
 }
 
 TEST_F(TreeTest, PolicyNarrowsTheTree) {
-  open({ro(), rw()}, PathPolicySpec{{"/host/project/src"}, {"/tmp", "/host/project"}});
+  open({ro(), rw()}, policy::FilesystemPolicy{{"/host/project/src"}, {"/tmp", "/host/project"}, {}});
   EXPECT_EQ(names("/"), "host/ tmp/ ");
   EXPECT_EQ(read_number("/out/x"), EACCES);
   EXPECT_EQ(write_number("/host/work/x"), EACCES);
   EXPECT_EQ(write_number("/host/project/x"), EROFS);  // the mount itself is ro
   EXPECT_EQ(write_number("/tmp/x"), 0);
-  const auto client = PathPolicy::parse({{"/host/project/src"}, {}});
-  const Tree narrow = tree_->narrowed(*client);
+  const Tree narrow = tree_->narrowed({{"/host/project/src"}, {}, {}});
   EXPECT_TRUE(narrow.read("/host/project/src/a.cc", 0, 1));
   EXPECT_EQ(narrow.read("/host/project/README.md", 0, 1).error().number, EACCES);
   EXPECT_EQ(narrow.list("/host/project")->entries.size(), 1U);
   EXPECT_EQ(narrow.read("/tmp/x", 0, 1).error().number, EACCES);
+}
+
+TEST_F(TreeTest, EmptyListsOfAPolicyGrantNothingNotEvenInWritableMounts) {
+  open({ro(), rw()}, policy::FilesystemPolicy{{}, {}, {}});
+  EXPECT_EQ(read_number("/host/work/file"), EACCES);
+  EXPECT_EQ(write_number("/host/work/file"), EACCES);
+  EXPECT_EQ(write_number("/tmp/x"), EACCES);
+  EXPECT_EQ(tree_->make_dir("/host/work/d", Depth::one).error().number, EACCES);
+  EXPECT_NE(names("/").find("EACCES"), std::string::npos);
+}
+
+TEST_F(TreeTest, DeniedPathsAreNeitherReadNorWrittenNorSeen) {
+  work_.write("open/a", "a");
+  work_.write("open/secret/key", "key");
+  open({ro(), rw()}, policy::FilesystemPolicy{{"/"}, {"/host/work", "/tmp"}, {"/host/work/open/secret"}});
+  EXPECT_EQ(content("/host/work/open/a"), "a");
+  EXPECT_EQ(read_number("/host/work/open/secret/key"), EACCES);
+  EXPECT_EQ(tree_->stat("/host/work/open/secret").error().number, EACCES);
+  EXPECT_EQ(names("/host/work/open"), "a ");
+  EXPECT_EQ(write_number("/host/work/open/secret/key"), EACCES);
+  EXPECT_EQ(tree_->rename("/host/work/open", "/host/work/moved").error().number, EACCES);
+  EXPECT_EQ(tree_->remove("/host/work/open", Depth::recursive).error().number, EACCES);
+  const Tree all = tree_->narrowed({{"/"}, {"/"}, {}});
+  EXPECT_EQ(all.read("/host/work/open/secret/key", 0, 1).error().number, EACCES);
+}
+
+TEST_F(TreeTest, ALinkDoesNotLeaveThePolicy) {
+  work_.write("pub/file", "public");
+  work_.write("hidden/key", "key");
+  ASSERT_EQ(::symlink("../hidden/key", work_.path("pub/link").c_str()), 0);
+  ASSERT_EQ(::symlink("../hidden", work_.path("pub/dir").c_str()), 0);
+  ASSERT_EQ(::symlink("../pub/file", work_.path("hidden/back").c_str()), 0);
+  ASSERT_EQ(::symlink("../hidden/back", work_.path("pub/round").c_str()), 0);
+  ASSERT_EQ(::symlink("file", work_.path("pub/near").c_str()), 0);
+  open({rw()}, policy::FilesystemPolicy{{"/host/work/pub"}, {"/host/work/pub"}, {}});
+  EXPECT_EQ(content("/host/work/pub/near"), "public");
+  EXPECT_EQ(read_number("/host/work/pub/link"), EACCES);
+  EXPECT_EQ(tree_->stat("/host/work/pub/link").error().number, EACCES);
+  EXPECT_EQ(read_number("/host/work/pub/dir/key"), EACCES);
+  EXPECT_EQ(tree_->list("/host/work/pub/dir").error().number, EACCES);
+  EXPECT_EQ(read_number("/host/work/pub/round"), EACCES);  // ends where it may, but leads through where not
+  EXPECT_EQ(write_number("/host/work/pub/link"), EACCES);
+  EXPECT_EQ(write_number("/host/work/pub/dir/new", WriteMode::create), EACCES);
+  EXPECT_EQ(tree_->remove("/host/work/pub/dir/key", Depth::one).error().number, EACCES);
+  EXPECT_EQ(tree_->truncate("/host/work/pub/link", 0).error().number, EACCES);
+  EXPECT_EQ(tree_->make_dir("/host/work/pub/dir/d", Depth::recursive).error().number, EACCES);
+}
+
+TEST_F(TreeTest, MissingDirectoriesAreMadeOnlyWhereThePolicyLetsWrite) {
+  open({rw()}, policy::FilesystemPolicy{{"/"}, {"/host/work/a/b"}, {}});
+  WriteRequest request{"/host/work/a/b/c/file", "x", WriteMode::create};
+  request.parents = Parents::created;
+  EXPECT_EQ(tree_->write(request).error().number, ENOENT);
+  std::filesystem::create_directories(work_.path("a"));
+  EXPECT_TRUE(tree_->write(request));
+}
+
+TEST_F(TreeTest, AGuardIsAskedAboutChangesBelowHostAlone) {
+  work_.write("file", "x");
+  ASSERT_EQ(::symlink("file", work_.path("yes").c_str()), 0);
+  const Tree guarded = tree_->guarded([](std::string_view path) { return path == "/host/work/yes"; });
+  Tree view = guarded;
+  const auto number = [&](std::string path) {
+    const auto receipt = view.write({std::move(path), "x", WriteMode::append});
+    return receipt ? 0 : receipt.error().number;
+  };
+  EXPECT_EQ(number("/tmp/x"), 0);
+  EXPECT_EQ(number("/host/work/file"), EACCES);
+  EXPECT_EQ(number("/host/work/yes"), EACCES);  // the guard hears of the place that the link leads to
+  EXPECT_TRUE(view.read("/host/work/file", 0, 1));
 }
 
 TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {

@@ -71,9 +71,6 @@ Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<Synthe
     RELAY_TRY(auto opened, Mount::open(mount));
     trees->host_.push_back(std::move(opened));
   }
-  if (trees->spec_.policy) {
-    RELAY_TRY(trees->policy_, PathPolicy::parse(*trees->spec_.policy));
-  }
   RELAY_CHECK(make_directories(trees->spec_.workspace_dir));
   if (trees->spec_.workspace == WorkspaceKind::session) trees->remove_old_sessions();
   return trees;
@@ -106,7 +103,7 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
   RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota));
   RELAY_TRY(parts.out, open_area(directory, "out", quota));
   const Tree tree(std::move(parts));
-  return std::make_shared<Tree>(policy_ ? tree.narrowed(*policy_) : tree);
+  return std::make_shared<Tree>(spec_.policy ? tree.narrowed(*spec_.policy) : tree);
 }
 
 Result<std::shared_ptr<Tree>> Trees::open_tree(const Holder& holder) {

@@ -34,7 +34,7 @@ struct TreeSpec {
   std::string workspace_dir;  // ".relay/workspace"; made when missing
   WorkspaceKind workspace = WorkspaceKind::shared;
   Usage workspace_quota{limits::kWorkspaceBytes, limits::kWorkspaceFiles};
-  std::optional<PathPolicySpec> policy;  // policy.filesystem, when the configuration has one
+  std::optional<policy::FilesystemPolicy> policy = {};  // policy.filesystem; without one everything goes
 };
 
 class Trees {
@@ -62,7 +62,6 @@ class Trees {
   TreeSpec spec_;
   std::vector<std::shared_ptr<Mount>> host_;
   std::shared_ptr<SyntheticDir> mcps_;
-  std::optional<PathPolicy> policy_;
   std::stop_source stop_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Tree>, std::less<>> trees_;  // by workspace name

@@ -16,7 +16,7 @@ async function runtimes(server) {
   return (await callTool(server.endpoint, 'server_info', {})).structuredContent.execution.runtimes;
 }
 
-const config = (executor = {}) => ({ toolsets: ['code', 'admin'], executor: { prefer: 'local', ...executor } });
+const config = (executor = {}) => ({ toolsets: ['code', 'admin'], executor });
 const hasRun = async (server) => assert.equal((await callTool(server.endpoint, 'run_js', { code: '6 * 7' })).structuredContent.value, 42);
 
 test('doctor and server_info agree on the control group', async (t) => {

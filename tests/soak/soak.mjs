@@ -7,7 +7,7 @@ import { Killer } from './killer.mjs';
 import { assertNoLeak, observe } from './observation.mjs';
 import { Traffic } from './traffic.mjs';
 
-export const config = { toolsets: ['code', 'files', 'admin'], executor: { prefer: 'local' } };
+export const config = { toolsets: ['code', 'files', 'admin'] };
 
 export async function warmUp(server, tools = ['run_js', 'run_py']) {
   for (const tool of tools) await callTool(server.endpoint, tool, { code: tool === 'run_js' ? '1' : 'print(1)' });
