@@ -52,6 +52,19 @@ Result<json::object> clean_package(std::string_view path, const json::value& val
   return kept;
 }
 
+Result<void> check_members(const json::object& npm) {
+  for (const auto& member : npm)
+    if (member.key() != "dependencies" && member.key() != "lockfile")
+      return fail(invalid(fmt::format("npm: unknown member {}; it has dependencies and lockfile",
+                                      json::quote(std::string_view(member.key()).substr(0, 64)))));
+  if (json::find(npm, "dependencies") && !json::find_object(npm, "dependencies"))
+    return fail(
+        invalid("npm.dependencies must be an object of names and ranges, such as {\"lodash\": \"^4\"}"));
+  if (json::find(npm, "lockfile") && !json::find_string(npm, "lockfile"))
+    return fail(invalid("npm.lockfile must be the text of a package-lock.json"));
+  return {};
+}
+
 }  // namespace
 
 bool is_package_name(std::string_view name) {
@@ -76,6 +89,7 @@ bool is_registry_range(std::string_view range) {
 }
 
 Result<NpmRequest> parse_npm_request(const json::object& npm) {
+  RELAY_CHECK(check_members(npm));
   NpmRequest request;
   if (const json::object* dependencies = json::find_object(npm, "dependencies")) {
     for (const auto& member : *dependencies) {

@@ -96,6 +96,10 @@ Result<WheelUrl> parse_wheel_url(std::string_view text) {
 }
 
 Result<PyRequest> parse_py_request(const json::object& pip) {
+  for (const auto& member : pip)
+    if (member.key() != "requirements" && member.key() != "wheelUrls")
+      return fail(invalid(fmt::format("pip: unknown member {}; it has requirements and wheelUrls",
+                                      json::quote(std::string_view(member.key()).substr(0, 64)))));
   PyRequest request;
   RELAY_TRY(request.requirements, strings_of(pip, "requirements"));
   for (const std::string& requirement : request.requirements)
