@@ -88,7 +88,7 @@ json::value group_status(const executors::ZygoteStatus& zygote) {
   return group;
 }
 
-json::value execution_status(const executors::LocalExecutor& local) {
+json::value execution_status(const executors::LocalExecutor& local, config::WallsChoice walls) {
   const executors::LocalStatus status = local.status();
   json::array runtimes;
   for (const executors::LocalStatus::Runtime& runtime : status.runtimes)
@@ -99,6 +99,7 @@ json::value execution_status(const executors::LocalExecutor& local) {
                         {"cgroup", group_status(runtime.zygote)},
                         {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
   return {{"runtimes", std::move(runtimes)},
+          {"wallLevel", std::string(config::word_of(walls))},
           {"running", status.running},
           {"queued", status.waiting},
           {"sessions", status.sessions},
@@ -434,7 +435,7 @@ void World::describe() {
   info_.add("results",
             [this] { return json::value{{"kept", results_->count()}, {"bytes", results_->bytes()}}; });
   info_.add("upstreams", [this] { return gateway_->status(); });
-  if (local_) info_.add("execution", [this] { return execution_status(*local_); });
+  if (local_) info_.add("execution", [this] { return execution_status(*local_, config_.executor.walls); });
 }
 
 void World::measure() {
