@@ -27,6 +27,9 @@ TEST(NpmRequest, RefusesEverythingElse) {
   EXPECT_FALSE(parse_npm_request(*json::parse_object(R"({"dependencies":{"a":"file:/etc"}})")));
   EXPECT_FALSE(parse_npm_request(*json::parse_object(R"({"dependencies":{"../a":"1"}})")));
   EXPECT_FALSE(parse_npm_request(*json::parse_object(R"({"dependencies":{"a":1}})")));
+  EXPECT_FALSE(parse_npm_request(*json::parse_object(R"({"dependencies":[]})")));
+  EXPECT_FALSE(parse_npm_request(*json::parse_object(R"({"dependency":{}})")));
+  EXPECT_FALSE(parse_npm_request(*json::parse_object(R"({"lockfile":1})")));
 }
 
 TEST(NpmRequest, FindsTheSubpathsThatCodeImports) {
