@@ -209,7 +209,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{R"({"audit": {"format": "cef"}})", "$.audit.chain", "jsonl"},
         Broken{R"({"auth": {"mode": "password"}})", "$.auth.mode", ""},
         Broken{R"({"policy": {"deny": ["("]}})", "$.policy.deny", ""},
-        Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})", "$.policy", "allowedDomains"},
+        Broken{R"({"policy": {"network": {"allowedDomains": ["http://x/"]}}})",
+               "$.policy.network.allowedDomains[0]", "invalid port"},
         Broken{R"({"toolsets": ["code", "cod"]})", "$.toolsets[1]", ""}));
 
 TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {

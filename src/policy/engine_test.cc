@@ -400,12 +400,13 @@ TEST(PolicyEngine, ARuleWithoutAReasonHasOneOfItsEffect) {
             "a rule asks for confirmation");
 }
 
-// A deny pattern sees the whole text of a call, and an allow pattern alone is enough to have it made.
-TEST(PolicyEngine, PatternsSeeTheToolAndItsText) {
+// A deny pattern sees everything that a call carries. An allow pattern sees what the call acts on, and is
+// enough to have it made.
+TEST(PolicyEngine, PatternsSeeTheToolAndItsFields) {
   EXPECT_EQ(make_engine(R"({"deny":["^a b$"]})").decide(make_call("a", Tier::read_only, "b")).verdict,
             Verdict::deny);
   EXPECT_EQ(make_engine(R"({"mode":"guarded","allow":["^a b$"]})")
-                .decide(make_call("a", Tier::stateful, "b"))
+                .decide(with_fields(make_call("a", Tier::stateful), {{"path", "b"}}))
                 .verdict,
             Verdict::allow);
   EXPECT_EQ(make_engine(R"({"deny":["x.y"]})").decide(make_call("a", Tier::read_only, "x\ny")).verdict,
@@ -415,7 +416,8 @@ TEST(PolicyEngine, PatternsSeeTheToolAndItsText) {
 TEST(PolicyEngine, ABrokenPatternAloneStopsEverything) {
   for (const std::string_view policy : {R"({"deny":["("]})", R"({"allow":["("]})"}) {
     std::vector<Problem> problems{{"other", "was there before"}};
-    const PolicyEngine engine = PolicyEngine::make(read_rules(*json::parse_object(policy), "p", problems), "p", problems);
+    const PolicyEngine engine =
+        PolicyEngine::make(read_rules(*json::parse_object(policy), "p", problems), "p", problems);
     EXPECT_EQ(problems.size(), 2U);
     const Decision decision = engine.decide(make_call("x", Tier::read_only));
     EXPECT_EQ(decision.verdict, Verdict::deny);
@@ -456,7 +458,8 @@ TEST(Rules, MembersOfTheWrongTypeAreNamed) {
 // A mode that cannot be read falls to the strictest one.
 TEST(Rules, AnUnknownModeIsReadonly) {
   std::vector<Problem> problems;
-  EXPECT_EQ(read_rules(*json::parse_object(R"({"mode":"opne"})"), "policy", problems).mode, PolicyMode::readonly);
+  EXPECT_EQ(read_rules(*json::parse_object(R"({"mode":"opne"})"), "policy", problems).mode,
+            PolicyMode::readonly);
   EXPECT_EQ(read_rules(*json::parse_object(R"({})"), "policy", problems).confirm_tier3, false);
 }
 
