@@ -107,9 +107,28 @@ TEST(Canonical, RefusesWhatIsNotStrictJson) {
 
 TEST(Canonical, BoundsTheDepthSoThatAHostileLineCannotExhaustTheStack) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const auto nested_objects = [](std::size_t depth) {
+    std::string text;
+    for (std::size_t i = 0; i < depth; ++i) text += "{\"a\":";
+    return text + "1" + std::string(depth, '}');
+  };
+  EXPECT_TRUE(canonical_json(nested_objects(limits::kJsonDepth)));
+  EXPECT_THAT(canonical(nested_objects(limits::kJsonDepth + 1)), testing::HasSubstr("nested too deeply"));
   EXPECT_TRUE(canonical_json(nested(limits::kJsonDepth + 1)));
   EXPECT_THAT(canonical(nested(limits::kJsonDepth + 2)), testing::HasSubstr("nested too deeply"));
   EXPECT_FALSE(canonical_json(std::string(5000, '[')));
+}
+
+// A line is a piece of a larger buffer: the bytes behind it belong to the next one.
+TEST(Canonical, LooksAtNothingBehindItsText) {
+  for (const std::string text :
+       {"1",  "-0",  "1.5", "1e5",  "12",       "true", "\"a\"", "[]", "{}",     "",         "-",  "1.",
+        "1e", "1e+", "\"",  "\"\\", "\"\\u123", "{",    "[",     "[1", "{\"a\"", "{\"a\":1", "tru"})
+    for (const std::string behind : {"0", ".5", "e5", "+5", "4\"", "\"", "n\"", "}", "]", ":1}", "e", " "}) {
+      const std::string buffer = text + behind;
+      EXPECT_EQ(canonical(std::string_view(buffer).substr(0, text.size())), canonical(text))
+          << text << " before " << behind;
+    }
 }
 
 TEST(ParsedLine, HasTheMembersOfTheChainAndTheRestInCanonicalForm) {

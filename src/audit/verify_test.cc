@@ -144,6 +144,10 @@ TEST(Verify, ATornLineMustBeAccountedForExactly) {
   silent.close("b");
   EXPECT_EQ(verify(silent.lines).broken_at, 2U);
 
+  ChainVerifier verifier;
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(verifier.feed(silent.lines[i]));
+  EXPECT_FALSE(verifier.feed(silent.lines[2]));
+
   Forger two;  // joined by a newline; the line that is told is the first one
   two.close("a");
   two.lines.insert(two.lines.end(), {"{\"x", "", "{\"y"});
