@@ -18,9 +18,17 @@ constexpr std::size_t kBundleBytes = 64 * limits::kMiB;
 constexpr std::size_t kSourceBytes = 4 * limits::kMiB;
 constexpr std::size_t kFilesReadForNames = 100;
 
+// A package of the registry may depend on a git repository, an address, a file or a directory. Preparing a
+// repository runs npm inside it, with the repository's own settings, in spite of --ignore-scripts. So only
+// the registry is allowed; a version of npm without these options finds no git program either.
 std::vector<std::string> npm_args(const NpmRequest& request) {
   return {request.lockfile.empty() ? "install" : "ci",
           "--ignore-scripts",
+          "--allow-git=none",
+          "--allow-remote=none",
+          "--allow-file=none",
+          "--allow-directory=none",
+          "--git=relay-allows-no-git",
           "--no-audit",
           "--no-fund",
           "--omit=dev",
@@ -97,6 +105,16 @@ std::set<std::string> specifiers_of(const NpmRequest& request) {
   std::set<std::string> specifiers = request.subpaths;
   for (const auto& [name, range] : request.dependencies) specifiers.insert(name);
   return specifiers;
+}
+
+// What npm wrote down about the installation. A package from anywhere but a registry is refused, whichever
+// options this version of npm has.
+Result<void> check_installed(const fs::path& directory) {
+  const auto text = load_file(directory / "node_modules" / ".package-lock.json", kBundleBytes);
+  if (!text && text.error().kind == ErrorKind::not_found) return {};  // nothing was installed
+  if (!text) return fail(text.error());
+  RELAY_TRY(const json::object lock, json::parse_object(*text));
+  return check_sources(lock);
 }
 
 // What is there without its mark was left by a crash; with it, another process was faster.
@@ -246,7 +264,7 @@ io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& d
   ToolCall call{options_.npm,       npm_args(request), options_.environment,
                 directory.string(), "npm install",     options_.install_timeout};
   RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(std::move(call), std::move(progress)));
-  if (outcome.status.clean()) co_return Result<void>{};
+  if (outcome.status.clean()) co_return check_installed(directory);
   co_return fail(with_log(diagnose_npm(outcome.err), outcome.err, private_paths(options_, directory)));
 }
 

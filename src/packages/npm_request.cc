@@ -162,4 +162,23 @@ std::string install_key(const NpmRequest& request) {
   return sha256_hex(fmt::format("npm 1\n{}\n{}", package_json(request), request.lockfile));
 }
 
+Result<void> check_sources(const json::object& lockfile) {
+  const json::object* packages = json::find_object(lockfile, "packages");
+  if (!packages) return {};
+  for (const auto& member : *packages) {
+    const json::object* package = member.value().if_object();
+    const std::string_view path = member.key();
+    if (path.empty()) continue;  // the request itself
+    const std::string_view from = package ? json::find_string(*package, "resolved").value_or("") : "";
+    const bool bundled = package && json::find_bool(*package, "inBundle").value_or(false);
+    const bool linked = !package || json::find_bool(*package, "link").value_or(false);
+    if (linked || !(bundled || from.starts_with("https://") || from.starts_with("http://")))
+      return fail(
+          invalid(fmt::format("{} does not come from the registry ({}); only packages of the "
+                              "registry are installed",
+                              json::quote(path), json::quote(linked ? "a link" : from))));
+  }
+  return {};
+}
+
 }  // namespace relay::packages

@@ -44,4 +44,8 @@ Result<std::string> clean_lockfile(const NpmRequest& request);
 /// The name of an installation: equal requests have equal keys.
 std::string install_key(const NpmRequest& request);
 
+/// Every package of a lockfile came from a registry: a link, a git repository, a file or a directory is an
+/// error that names it. Pure.
+Result<void> check_sources(const json::object& lockfile);
+
 }  // namespace relay::packages

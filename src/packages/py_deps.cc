@@ -15,6 +15,26 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kWheelBytes = 64 * limits::kMiB;
 
+// Runs pip in a Python that cannot start another program. Wheels need none; a source distribution, which a
+// wheel may require by address, is built by a program of its author.
+constexpr std::string_view kPipWithoutPrograms = R"py(
+import runpy, sys
+def refuse(event, _):
+    if event in ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system", "pty.spawn"):
+        raise PermissionError("relay: pip may not start programs here")
+sys.addaudithook(refuse)
+sys.argv[0] = "pip"
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+)py";
+constexpr std::string_view kRefusedProgram = "relay: pip may not start programs here";
+
+// "python3 -m pip" becomes the same without programs; any other command is the user's own and stays.
+std::vector<std::string> without_programs(const std::vector<std::string>& pip) {
+  if (pip.size() == 3 && pip[1] == "-m" && pip[2] == "pip")
+    return {pip[0], "-c", std::string(kPipWithoutPrograms)};
+  return pip;
+}
+
 std::string join_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -66,6 +86,9 @@ struct WorkDirectory {
 
 std::string diagnose_pip(std::string_view log, const PythonPlatform& platform) {
   const auto says = [&](std::string_view text) { return log.find(text) != std::string_view::npos; };
+  if (says(kRefusedProgram))
+    return "a package requires a source distribution by its address; nothing is built here, and only wheels "
+           "of the index are taken";
   if (says("HASHES FROM THE REQUIREMENTS FILE") || says("hash mismatch") || says("Hashes are required"))
     return "a package does not have the hash that was asked for";
   for (const std::string_view mark :
@@ -152,7 +175,8 @@ Result<void> PyResolver::prune() {
 }
 
 std::vector<std::string> PyResolver::pip_args(const fs::path& work) const {
-  std::vector<std::string> args(options_.pip.begin() + 1, options_.pip.end());
+  const std::vector<std::string> pip = without_programs(options_.pip);
+  std::vector<std::string> args(pip.begin() + 1, pip.end());
   for (const char* arg : {"download", "--only-binary=:all:", "--no-input", "--no-color", "--progress-bar=off",
                           "--disable-pip-version-check", "--implementation=cp", "--abi=none", "--abi=abi3"})
     args.emplace_back(arg);

@@ -1,5 +1,7 @@
 #include "packages/py_deps.h"
 
+#include <gmock/gmock.h>
+
 #include "packages/wheel_fixture.h"
 
 namespace relay::packages {
@@ -62,6 +64,36 @@ TEST_F(PyDeps, SourceDistributionsAreNotTaken) {
   const auto layer = resolve({.requirements = {"source"}});
   ASSERT_FALSE(layer);
   EXPECT_NE(layer.error().message.find("source distributions"), std::string::npos) << layer.error().message;
+}
+
+// pip builds the metadata of such a source distribution with a program that its author wrote.
+TEST_F(PyDeps, AWheelThatRequiresASourceDistributionByAddressRunsNothing) {
+  const std::filesystem::path mark = scratch.path() / "ran";
+  const std::string backend = fmt::format("open({}, 'w')\nraise SystemExit\n", json::quote(mark.string()));
+  const std::filesystem::path source = scratch.path() / "evil-1.0";
+  std::filesystem::create_directories(source);
+  std::ofstream(source / "backend.py") << backend;
+  std::ofstream(source / "pyproject.toml")
+      << "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n";
+  const std::string pack =
+      fmt::format("tar -C {0} -czf {0}/evil-1.0.tar.gz evil-1.0", scratch.path().string());
+  ASSERT_EQ(std::system(pack.c_str()), 0);
+  publish("inviting", "inviting-1.0-py3-none-any.whl",
+          make_wheel("inviting", "1.0", "", {"evil @ " + address("evil-1.0.tar.gz")}));
+  const auto layer = resolve(PyRequest{.requirements = {"inviting"}});
+  ASSERT_FALSE(layer);
+  EXPECT_THAT(layer.error().message, testing::HasSubstr("only wheels"));
+  EXPECT_FALSE(std::filesystem::exists(mark));
+}
+
+TEST_F(PyDeps, AWheelThatRequiresAFileOfThisMachineIsRefused) {
+  const std::filesystem::path file = scratch.path() / "local-1.0-py3-none-any.whl";
+  std::ofstream(file) << make_wheel("local", "1.0", "SECRET = 1\n");
+  publish("borrowing", "borrowing-1.0-py3-none-any.whl",
+          make_wheel("borrowing", "1.0", "", {"local @ file://" + file.string()}));
+  const auto layer = resolve(PyRequest{.requirements = {"borrowing"}});
+  ASSERT_FALSE(layer);
+  EXPECT_THAT(layer.error().message, testing::HasSubstr("by address"));
 }
 
 TEST_F(PyDeps, AHashThatDiffersIsAnError) {
@@ -168,6 +200,22 @@ TEST(PyRequest, KeysDoNotDependOnTheOrder) {
   EXPECT_NE(layer_key({.requirements = {"a"}}, "p"), layer_key({.requirements = {"a"}}, "q"));
   EXPECT_EQ(merge({.requirements = {"a==1", "b"}}, {.requirements = {"A==2"}}).requirements,
             (std::vector<std::string>{"A==2", "b"}));
+}
+
+// "${NAME}" in a requirements file is a variable of the environment, and comes back in pip's error.
+TEST(Wheel, NamesHaveOnlyPlainCharacters) {
+  EXPECT_TRUE(parse_wheel_name("a_b-1.0+local!1-py3-none-any.whl"));
+  for (const char* name :
+       {"${HOME}-1.0-py3-none-any.whl", "a b-1.0-py3-none-any.whl", "a/b-1.0-py3-none-any.whl",
+        "a-1.0-py3-none-any;x.whl", "a%62-1.0-py3-none-any.whl", "a\n-1.0-py3-none-any.whl"})
+    EXPECT_FALSE(parse_wheel_name(name)) << name;
+}
+
+TEST(Wheel, RequirementsByAddressAreRefused) {
+  EXPECT_TRUE(check_requirements("Name: x\nRequires-Dist: y>=1; python_version < '3'\n\nmail me @ home"));
+  EXPECT_TRUE(check_requirements("Requires-Dist: y; extra == 'a@b'"));
+  EXPECT_FALSE(check_requirements("Requires-Dist: y @ https://example.org/y.whl"));
+  EXPECT_FALSE(check_requirements("requires-dist: y[z]@file:///etc/passwd ; extra == 'q'"));
 }
 
 TEST(Wheel, KnowsWhatFits) {

@@ -29,6 +29,16 @@ bool is_sdist(std::string_view file) {
          file.ends_with(".tgz");
 }
 
+// The name becomes a line of a requirements file, where "${NAME}" would be a variable of our environment.
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._+!-").find(c) != std::string_view::npos;
+}
+
+bool is_metadata(std::string_view name) {
+  return name.ends_with(".dist-info/METADATA") && name.find('/') == name.rfind('/');
+}
+
 // "x-1.0.data/purelib/a.py" -> "a.py"; scripts, headers and the like have no place in a guest.
 std::string installed_name(std::string_view name) {
   const std::size_t data = name.find(".data/");
@@ -56,7 +66,7 @@ Result<WheelName> parse_wheel_name(std::string_view file) {
     return fail(dependency_error(fmt::format(
         "{} is a source distribution; only wheels (.whl) are taken, because nothing is built here",
         json::quote(file))));
-  if (!file.ends_with(".whl") || file.size() > 256 || file.find('/') != std::string_view::npos)
+  if (!file.ends_with(".whl") || file.size() > 256 || !std::ranges::all_of(file, is_plain))
     return fail(dependency_error(fmt::format("{} is not the name of a wheel", json::quote(file))));
   std::vector<std::string> parts = split(file.substr(0, file.size() - 4), '-');
   if (parts.size() != 5 && parts.size() != 6)
@@ -94,12 +104,30 @@ Result<void> check_fits(const WheelName& wheel, const PythonPlatform& platform) 
   return {};
 }
 
+Result<void> check_requirements(std::string_view metadata) {
+  constexpr std::string_view kField = "requires-dist:";
+  for (std::size_t begin = 0; begin < metadata.size();) {
+    const std::size_t end = std::min(metadata.find('\n', begin), metadata.size());
+    const std::string_view line = trim_ascii(metadata.substr(begin, end - begin));
+    begin = end + 1;
+    if (line.empty()) break;  // the description follows
+    if (!to_lower_ascii(line.substr(0, kField.size())).starts_with(kField)) continue;
+    const std::string_view requirement = line.substr(kField.size());
+    if (requirement.substr(0, requirement.find(';')).find('@') != std::string_view::npos)
+      return fail(
+          dependency_error(fmt::format("it requires {} by address; only packages of the index are taken",
+                                       json::quote(trim_ascii(requirement)))));
+  }
+  return {};
+}
+
 Result<void> add_wheel(archive::ZipFiles& files, std::string_view wheel_bytes) {
   RELAY_TRY(const archive::ZipReader reader, archive::ZipReader::open(wheel_bytes));
   for (const archive::ZipEntry& entry : reader.entries()) {
     const std::string name = installed_name(entry.name);
     if (name.empty()) continue;
     RELAY_TRY(std::string bytes, reader.read(entry));
+    if (is_metadata(entry.name)) RELAY_CHECK(check_requirements(bytes));
     files.insert_or_assign("site-packages/" + name, std::move(bytes));
   }
   return {};

@@ -37,6 +37,10 @@ struct PythonPlatform {
 /// Says why a wheel cannot be used: made for another platform, another Python.
 Result<void> check_fits(const WheelName& wheel, const PythonPlatform& platform);
 
+/// A wheel must not require another package by address ("name @ https://…", "name @ file:///…"): such an
+/// address is chosen by the wheel's author and not by the index or the caller. Pure.
+Result<void> check_requirements(std::string_view metadata);
+
 /// Adds the wheel's files under "site-packages/". Scripts and data for other directories are left out.
 Result<void> add_wheel(archive::ZipFiles& files, std::string_view wheel_bytes);
 

@@ -21,7 +21,7 @@ namespace {
 using peer::EraChoice;
 using peer::Outgoing;
 using peer::Peer;
-using peer::PeerAnswer;
+using peer::Peerpeer::PeerAnswer;
 using protocol::JsonText;
 
 std::string environment(const char* name) {
@@ -126,7 +126,7 @@ class Visit {
   io::Task<std::string> request(std::string method, std::string params, std::optional<JsonText> schema = {}) {
     Outgoing outgoing{.method = method, .params = std::move(params)};
     outgoing.input_schema = std::move(schema);
-    RELAY_CO_TRY(const Answer answer, co_await peer_->request(std::move(outgoing), user_));
+    RELAY_CO_TRY(const PeerAnswer answer, co_await peer_->request(std::move(outgoing), user_));
     if (!answer) co_return fail(unavailable(fmt::format("{}: {}", method, answer.error().message)));
     co_return std::string(answer->text());
   }
