@@ -21,7 +21,7 @@ namespace {
 using peer::EraChoice;
 using peer::Outgoing;
 using peer::Peer;
-using peer::Peerpeer::PeerAnswer;
+using peer::PeerAnswer;
 using protocol::JsonText;
 
 std::string environment(const char* name) {
