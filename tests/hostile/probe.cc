@@ -44,7 +44,7 @@ class Probe final : public Engine {
   }
 };
 
-sandbox::LaunchPlan choose(const Options& options) {
+sandbox::LaunchPlan choose(const ZygoteOptions& options) {
   sandbox::LaunchPlan plan = sandbox::make_zygote_plan(options.level);
   if (options.runtime_dir == "without-filter") std::erase(plan.walls, sandbox::Wall::system_call_filter);
   return plan;
@@ -53,7 +53,7 @@ sandbox::LaunchPlan choose(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto boot = [](const Options&) -> Result<std::unique_ptr<Engine>> {
+  const auto boot = [](const ZygoteOptions&) -> Result<std::unique_ptr<Engine>> {
     return std::make_unique<Probe>();
   };
   ::_exit(run_worker(argc, argv, boot, choose));
