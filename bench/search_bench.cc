@@ -17,7 +17,9 @@
 
 namespace {
 
+using namespace relay::search;
 using namespace relay::vfs;
+using relay::Case;
 
 struct Arguments {
   std::string directory;
