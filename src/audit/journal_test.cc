@@ -130,7 +130,8 @@ TEST(Journal, ClosingLinesSayHowLongTheCallTook) {
   };
   const auto grant = [](authority::Call call) {
     std::vector<policy::Problem> problems;
-    return std::get<authority::Grant>(policy::PolicyEngine::make({}, "policy", problems).admit(std::move(call)));
+    return std::get<authority::Grant>(
+        policy::PolicyEngine::make({}, "policy", problems).admit(std::move(call)));
   };
   auto body = [&]() -> io::Task<void> {
     RELAY_CO_TRY(authority::Recorded closed, co_await (*journal)->open(grant(timed("req_closed"))));

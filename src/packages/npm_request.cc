@@ -172,7 +172,8 @@ Result<void> check_sources(const json::object& lockfile) {
     const std::string_view from = package ? json::find_string(*package, "resolved").value_or("") : "";
     const bool bundled = package && json::find_bool(*package, "inBundle").value_or(false);
     const bool linked = !package || json::find_bool(*package, "link").value_or(false);
-    if (linked || !(bundled || from.starts_with("https://") || from.starts_with("http://")))
+    // npm leaves the address of a registry package out when it is configured so; it never does for others.
+    if (linked || !(bundled || from.empty() || from.starts_with("https://") || from.starts_with("http://")))
       return fail(
           invalid(fmt::format("{} does not come from the registry ({}); only packages of the "
                               "registry are installed",

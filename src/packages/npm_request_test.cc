@@ -89,11 +89,11 @@ TEST(NpmRequest, OnlyARegistryIsASourceOfPackages) {
   };
   EXPECT_TRUE(check(R"({"version":"1.0.0","resolved":"https://registry.example/a/-/a-1.0.0.tgz"})"));
   EXPECT_TRUE(check(R"({"version":"1.0.0","inBundle":true})"));
+  EXPECT_TRUE(check(R"({"version":"1.0.0"})"));
   EXPECT_FALSE(check(R"({"resolved":"git+ssh://git@example.org/a.git#0123"})"));
   EXPECT_FALSE(check(R"({"resolved":"file:../a"})"));
   EXPECT_FALSE(check(R"({"resolved":"../a","link":true})"));
   EXPECT_FALSE(check(R"({"resolved":"https://registry.example/a.tgz","link":true})"));
-  EXPECT_FALSE(check(R"({"version":"1.0.0"})"));
   EXPECT_FALSE(check("7"));
 }
 

@@ -18,7 +18,7 @@
 namespace relay::cage {
 
 Result<void> build_walls(const sandbox::CagePlan& plan, const std::optional<sandbox::IdMapping>& mapping,
-                           std::vector<Tree> declared) {
+                         std::vector<Tree> declared) {
   constexpr std::string_view kName = "cage";
   if (::sethostname(kName.data(), kName.size()) != 0)
     return fail(from_errno(errno, "wall uts_namespace: name the host"));

@@ -16,7 +16,7 @@ namespace relay::cage {
 /// In the first process of the new namespaces: loopback, the way out, the root, the user. `declared` holds
 /// the declared paths when there is a mapping, because only the outside can map them.
 Result<void> build_walls(const sandbox::CagePlan& plan, const std::optional<sandbox::IdMapping>& mapping,
-                           std::vector<Tree> declared);
+                         std::vector<Tree> declared);
 /// The first process keeps no power and cannot be looked into; it only waits.
 Result<void> confine_init();
 /// Becomes the server; returns only if that fails.
