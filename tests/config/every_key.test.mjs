@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect as connectTcp } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from '../mcp.mjs';
@@ -19,6 +19,7 @@ const root = join(import.meta.dirname, '..', '..');
 const schema = JSON.parse(readFileSync(join(root, 'src/config/config.schema.json'), 'utf8'));
 const facts = join(import.meta.dirname, 'facts_server.mjs');
 const node = process.execPath;
+const seenByAll = [join(facts, '..'), dirname(node)];  // what a caged facts server needs to start
 
 function* keysOf(part, path = '') {
   for (const [name, value] of Object.entries(part.properties ?? {})) {
@@ -369,7 +370,8 @@ group('how much it logs', {
   },
   plain: () => ({ toolsets: ['files'] }),
   flipped: () => ({ toolsets: ['files'], log: { level: 'debug' } }),
-  looks: { 'log.level': (server) => server.stderr.includes('"debug"') },
+  // The line of the call is written beside its answer: the flipped server is waited for, the plain one is asked once.
+  looks: { 'log.level': async (server, { is }) => { if (is === 'flipped') await until('a debug line', () => server.stderr.includes('"debug"')); return server.stderr.includes('"debug"'); } },
 });
 
 // Upstream servers: one entry for each key, named after it.
@@ -455,10 +457,10 @@ group('the sandbox of an upstream server', {
     return { dir };
   },
   start: onStdio,
-  plain: ({ dir }) => ({ toolsets: ['files'], mcps: [upstream('sandbox'), ...['read', 'write', 'hosts'].map((name) => upstream(name, { cwd: '/', sandbox: { read: [join(facts, '..')] } }))].map((one) => ({ ...one, env: { ...one.env, DIR: dir } })) }),
-  flipped: ({ dir }) => ({ toolsets: ['files'], mcps: [upstream('sandbox', { cwd: '/', sandbox: { read: [join(facts, '..')] } }),
-    upstream('read', { cwd: '/', sandbox: { read: [join(facts, '..'), join(dir, 'read')] } }), upstream('write', { cwd: '/', sandbox: { read: [join(facts, '..')], write: [join(dir, 'write')] } }),
-    upstream('hosts', { cwd: '/', sandbox: { read: [join(facts, '..')], hosts: ['h.example'] } })] }),
+  plain: ({ dir }) => ({ toolsets: ['files'], mcps: [upstream('sandbox'), ...['read', 'write', 'hosts'].map((name) => upstream(name, { cwd: '/', sandbox: { read: seenByAll } }))].map((one) => ({ ...one, env: { ...one.env, DIR: dir } })) }),
+  flipped: ({ dir }) => ({ toolsets: ['files'], mcps: [upstream('sandbox', { cwd: '/', sandbox: { read: seenByAll } }),
+    upstream('read', { cwd: '/', sandbox: { read: [...seenByAll, join(dir, 'read')] } }), upstream('write', { cwd: '/', sandbox: { read: seenByAll, write: [join(dir, 'write')] } }),
+    upstream('hosts', { cwd: '/', sandbox: { read: seenByAll, hosts: ['h.example'] } })] }),
   looks: {
     'mcps[].sandbox': (client, { dir }) => fact('sandbox', ({ sees }) => sees, { look: join(dir, 'read/file') })(client),
     'mcps[].sandbox.read': (client, { dir }) => fact('read', ({ sees }) => sees, { look: join(dir, 'read/file') })(client),
@@ -484,6 +486,9 @@ group('lists that do not wait', {
 const elsewhere = new Map([
   ['server.tlsCert', ['tests/cli/doors.test.mjs', '--tls-cert']], ['server.tlsKey', ['tests/cli/doors.test.mjs', '--tls-key']],
   ['executor.totalMemMb', ['tests/cli/walls.test.mjs', 'totalMemMb']],
+  ...Object.entries({ memMb: 'memory_bytes', pids: 'processes', cpus: 'cpu_percent', cpuSeconds: 'cpu_time', openFiles: 'open_files', fileMb: 'file_bytes', tmpMb: 'scratch_bytes', tmpFiles: 'scratch_files' })
+    .map(([key, member]) => [`mcps[].sandbox.limits.${key}`, ['src/upstream/cage_limits_test.cc', `limits().${member}`]]),
+  ['mcps[].sandbox.user', ['src/upstream/cage_limits_test.cc', 'CageUser::own']],
   ['npm.sourcemaps', ['tests/capsules/layers.test.mjs', 'sourcemaps: true']], ['pip.pyodideMirror', ['tests/capsules/pip.test.mjs', 'pyodideMirror: mirror']],
 ]);
 test('every key of the schema is flipped', () => {

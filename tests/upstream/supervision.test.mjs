@@ -79,7 +79,7 @@ test('a caged server that takes too much is ended by name, and its neighbour goe
   const tell = async (tool, args) => textOf(await callTool(server.endpoint, tool, args));
   await until('the tools', () => tell('caged__echo', { text: 'up' }).then(() => true, () => false), { seconds: 60 });
   const { upstreams } = (await callTool(server.endpoint, 'server_info', {})).structuredContent;
-  const { cage } = upstreams.find(({ name }) => name === 'caged');
+  const { cage } = upstreams.servers.find(({ name }) => name === 'caged');
   const taken = await tell('caged__allocate', { megabytes: 4096 });
   assert.match(taken, cage.memory === 'group' ? /was killed: memory limit of 160 MB/ : /MemoryError/);
   assert.equal(await tell('caged__bomb', {}), 'Resource temporarily unavailable');
