@@ -163,6 +163,7 @@ TEST(HostMatch, PunycodeMatchesTheStandard) {
   EXPECT_EQ(*to_ascii_host("παράδειγμα.δοκιμή"), "xn--hxajbheg2az3al.xn--jxalpdlp");
   EXPECT_EQ(*to_ascii_host("مثال.إختبار"), "xn--mgbh0fb.xn--kgbechtv");
   EXPECT_EQ(*to_ascii_host("faß.de"), "xn--fa-hia.de");
+  EXPECT_EQ(*to_ascii_host("\xf0\x9f\x92\xa9.la"), "xn--ls8h.la");
 }
 
 struct RangeRow {

@@ -83,6 +83,7 @@ TEST(Redaction, NamesAreKnownByTheirEnd) {
       {"//registry.example/:_authToken=V", "//registry.example/:_authToken=[REDACTED]"},
       {"- name: DB_PASSWORD\n  value: V", "- name: DB_PASSWORD\n  value: [REDACTED]"},
       {R"({"name":"API_TOKEN","value":"V"})", R"({"name":"API_TOKEN","value":"[REDACTED]"})"},
+      {R"({\"name\":\"API_TOKEN\",\"value\":\"V\"})", R"({\"name\":\"API_TOKEN\",\"value\":\"[REDACTED]\"})"},
   };
   expect_redacted(cases);
 }
@@ -132,6 +133,17 @@ TEST(Redaction, AValueEndsWhereItsFrameSays) {
       {"password = \"\"\"V\nW", "password = \"\"\"[REDACTED]\nW"},
       {"password: `V W` x", "password: `[REDACTED]` x"},
       {"password=\"V\"W x", "password=[REDACTED] x"},
+      {"password=V&user[a]=x", "password=[REDACTED]&user[a]=x"},
+      {"password=V&a%20b=x", "password=[REDACTED]&a%20b=x"},
+      {"password=V&=W x", "password=[REDACTED] x"},
+      {"password=V;=W x", "password=[REDACTED] x"},
+      {"password=\"V=\"", "password=\"[REDACTED]\""},
+      {"password=\"V:\" x", "password=\"[REDACTED]\" x"},
+      {"password=(V) x", "password=[REDACTED] x"},
+      {"f(g(h(k(password=V)))) x", "f(g(h(k(password=[REDACTED])))) x"},
+      {"if password: V: x", "if password: [REDACTED]: x"},
+      {"password=a\\\tV x", "password=[REDACTED] x"},
+      {"password=\"V\" \"x\"", "password=\"[REDACTED]\" \"x\""},
       {"token: Bearer V x", "token: [REDACTED] x"},
       {"--token Basic V x", "--token [REDACTED] x"},
       {"token: Bearer", "token: [REDACTED]"},
@@ -334,6 +346,57 @@ TEST(Redaction, BareSecretsVanishWhereverTheyStand) {
   }
 }
 
+// One byte less is a word that only begins like a token; the shortest token of an issuer is still one.
+TEST(Redaction, TheShortestTokenOfEachShapeIsKnownAndNothingShorter) {
+  const std::pair<std::string_view, std::size_t> rows[] = {
+      {"ghp_", 20},    {"github_pat_", 10}, {"hf_", 34},
+      {"npm_", 36},    {"sk_live_", 10},    {"whsec_", 20},
+      {"dop_v1_", 32}, {"shpat_", 24},      {"sk-ant-", 20},
+      {"sk-", 16},     {"glpat-", 20},      {"xoxb-", 10},
+      {"hvs.", 20},    {"SG.", 40},         {"dp.pt.", 20},
+      {"mfa.", 60},    {"ya29.", 20},       {"AIza", 35},
+      {"GOCSPX-", 20}, {"ATATT3xFf", 40},   {"AGE-SECRET-KEY-1", 40},
+  };
+  for (const auto& [prefix, shortest] : rows) {
+    const std::string text = "x " + std::string(prefix) + std::string(shortest, 'q');
+    EXPECT_EQ(redact(text), "x [REDACTED]") << prefix;
+    EXPECT_EQ(redact(text.substr(0, text.size() - 1)), text.substr(0, text.size() - 1)) << prefix;
+  }
+  const std::string id = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAx";
+  const std::string signature(25, 's');
+  for (const std::size_t length : {23U, 24U, 28U})
+    EXPECT_EQ(redact(id.substr(0, length) + ".abcdef." + signature), "[REDACTED]") << length;
+  for (const std::string& text :
+       {id.substr(0, 22) + ".abcdef." + signature, id + "M.abcdef." + signature, id + ".abcd." + signature,
+        id + ".abcdef." + signature.substr(1), id + ".abcdef", "P" + id.substr(1) + ".abcdef." + signature})
+    EXPECT_EQ(redact(text), text);
+  const std::string bot = "AA" + std::string(31, 'b');
+  EXPECT_EQ(redact("123456:" + bot), "[REDACTED]");
+  EXPECT_EQ(redact("12345:" + bot), "12345:" + bot);
+  EXPECT_EQ(redact("123456:" + bot.substr(0, 32)), "123456:" + bot.substr(0, 32));
+  const std::string hex = "0123456789abcdef0123456789abcdef";
+  EXPECT_EQ(redact("AC" + hex + ":" + hex), "AC" + hex + ":[REDACTED]");
+  for (const std::string& text :
+       {"AD" + hex + ":" + hex, "AC" + hex + ":" + hex + "0", "AC" + hex.substr(1) + "g:" + hex})
+    EXPECT_EQ(redact(text), text);
+  const std::string head = "ey" + std::string(17, 'h');
+  EXPECT_EQ(redact(head + ".ey" + std::string(8, 'p')), "[REDACTED]");
+  EXPECT_EQ(redact(head.substr(0, 18) + ".ey" + std::string(8, 'p')),
+            head.substr(0, 18) + ".ey" + std::string(8, 'p'));
+  EXPECT_EQ(redact(head + ".ey" + std::string(7, 'p')), head + ".ey" + std::string(7, 'p'));
+}
+
+// A private key whose END is missing or far away loses what looks like its body, and nothing behind it.
+TEST(Redaction, APrivateKeyWithoutItsEndLosesItsBody) {
+  const std::string begin = "-----BEGIN PRIVATE KEY-----\n";
+  EXPECT_EQ(redact(begin + "MIIE"), "[REDACTED]");
+  EXPECT_EQ(redact(begin + "MIIE\n{rest}"), "[REDACTED]{rest}");
+  const std::string far = begin + std::string(9000, 'M') + "\n-----END PRIVATE KEY-----";
+  EXPECT_EQ(redact(far).substr(0, 14), "[REDACTED]MMMM");
+  EXPECT_EQ(redact(begin + std::string(8000, 'M') + "\n-----END PRIVATE KEY----- x"), "[REDACTED] x");
+  EXPECT_EQ(redact("-----BEGIN PRIVATE KEY\nMIIE"), "-----BEGIN PRIVATE KEY\nMIIE");
+}
+
 // Each row says why it is no secret.
 TEST(Redaction, OrdinaryTextIsLeftAlone) {
   const std::string_view rows[] = {
@@ -364,9 +427,15 @@ TEST(Redaction, OrdinaryTextIsLeftAlone) {
       "secret:\n  name: x",
       "password=\"\" token=''",
       "<password></password> <token> </token> <secret><name>x</name></secret>",
+      "a>token>b</c>",
+      "<token>x<b>y</b>",
+      "if (a->token > b) c </d>",
       // The working directory of a shell.
       "PWD=/home/me OLDPWD=/tmp",
       // Flags without a value, or with a file.
+      "tool --password",
+      "tool --password=",
+      "tool --password\nnext",
       "pg_dump --no-password -h host",
       "docker login --password-stdin",
       "`--password` is a flag",
@@ -557,6 +626,21 @@ TEST(Redaction, MembersThatAreNoSecretsKeepTheirValue) {
   EXPECT_EQ(redacted_json(R"({"pass":12,"primary_key":"id","token":true})"),
             R"({"pass":12,"primary_key":"id","token":true})");
   EXPECT_EQ(redacted_json(R"({"pass":"V"})"), R"({"pass":"[REDACTED]"})");
+}
+
+// The placeholder makes two keys equal; the number that tells them apart must not break the order of the
+// keys.
+TEST(Redaction, KeysThatBecomeEqualStaySorted) {
+  const std::string body = "a1B2c3D4e5F6g7H8i9J0";
+  json::object object{{"[REDACTED]!", 1}};
+  object["ghp_" + body] = 2;
+  object["gho_" + body] = 3;
+  std::string out;
+  append_redacted_json(out, object);
+  const auto read = json::parse(out);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->get_object().size(), 3U);
+  EXPECT_EQ(json::write_canonical(*read), out);
 }
 
 TEST(Redaction, HugeArgumentsAreCutAndStaySorted) {
