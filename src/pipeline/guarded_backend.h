@@ -7,8 +7,8 @@
 //                               .handler = read_file}));
 //   backend.add(files);
 //
-// A handler takes a `const Recorded&`; recorded.call().args are the arguments that were judged. Handlers of the
-// gateway pass on the bytes that the client sent, which parse to the same value.
+// A handler takes a `const Recorded&`; recorded.call().args are the arguments that were judged. Handlers of
+// the gateway pass on the bytes that the client sent, which parse to the same value.
 #pragma once
 
 #include <map>
