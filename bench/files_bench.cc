@@ -49,7 +49,7 @@ int main() {
     vfs::TreeSpec spec;
     spec.workspace_dir = state;
     const auto trees = vfs::Trees::open(spec, nullptr).value();
-    const vfs::GuestFiles files(trees->open_tree({}).value());
+    const vfs::GuestFiles files(trees->open_tree(authority::Unrecorded::listing({})).value());
     const std::string host = state + "/shared/tmp/file";
     const auto call = [&](const char* op, const char* args, std::string body = "") {
       if (!files.perform(op, json::parse_object(args).value(), std::move(body))) std::abort();

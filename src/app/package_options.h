@@ -1,5 +1,4 @@
-// Where npm, pip and the runtimes are, as the resolvers of dependencies want to know it. Shared by the world
-// of a server and by `relay capsule build`, which has no world.
+// Where npm, pip and the runtimes are, as the resolvers of dependencies want to know it.
 #pragma once
 
 #include <filesystem>

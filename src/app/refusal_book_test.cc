@@ -5,28 +5,26 @@
 namespace relay::app {
 namespace {
 
-authority::Call a_run() {
+class CountingLog final : public Log {
+ public:
+  void write(LogLevel, std::string_view, std::initializer_list<LogField>) override { ++lines; }
+  std::size_t lines = 0;
+};
+
+authority::Call run_named(std::string request_id) {
   authority::Call run;
-  run.request_id = "req_run";
-  run.caller.principal = "alice";
-  run.toolset = "code";
-  run.tool = "run_js";
-  run.args = json::object{{"code", "secret"}};
+  run.request_id = std::move(request_id);
   return run;
 }
 
-TEST(RefusedCall, IsLinkedToTheRunAndSaysNoMoreThanAnAuditNeeds) {
-  const authority::Call call = refused_call(
-      {fetch::BlockedFetch::What::address, "inside.example", "10.1.2.0/24", "is private"}, a_run());
-  EXPECT_EQ(call.tool, "fetch");
-  EXPECT_EQ(call.parent, "req_run");
-  EXPECT_EQ(call.caller.principal, "alice");
-  EXPECT_EQ(json::write(call.args), R"({"what":"address","host":"inside.example","network":"10.1.2.0/24"})");
-}
-
-TEST(RefusedCall, LeavesOutWhatIsNotKnown) {
-  EXPECT_EQ(json::write(refused_call({fetch::BlockedFetch::What::flood, "", "", "too many"}, a_run()).args),
-            R"({"what":"flood"})");
+TEST(RefusalBook, ARunThatIsAlwaysRefusedDoesNotFillTheLog) {
+  CountingLog log;
+  RefusalBook book(log);
+  const fetch::BlockedFetch refusal{fetch::BlockedFetch::What::url, "a.test", "", "not allowed"};
+  for (int i = 0; i < 150; ++i) book.add(refusal, run_named("req_1"));
+  EXPECT_EQ(log.lines, 100U);
+  book.add(refusal, run_named("req_2"));
+  EXPECT_EQ(log.lines, 101U);
 }
 
 }  // namespace

@@ -300,9 +300,9 @@ Result<void> World::open_execution(Purpose purpose) {
     });
   };
   RELAY_CHECK(open_packages());
-  refusals_ = std::make_unique<RefusalBook>(loop_, *journal_, random_, log_);
-  auto refused = [this](const fetch::BlockedFetch& refusal, const authority::Call& run, std::size_t nth) {
-    refusals_->add(refusal, run, nth);
+  refusals_ = std::make_unique<RefusalBook>(log_);
+  auto refused = [this](const fetch::BlockedFetch& refusal, const authority::Call& run) {
+    refusals_->add(refusal, run);
   };
   auto may_write = [this](const authority::Call& run, std::string_view path) {
     const authority::Call write = tools::write_by_run(run, path);
@@ -313,7 +313,6 @@ Result<void> World::open_execution(Purpose purpose) {
                                 .capsules = *capsules_,
                                 .trees = *trees_,
                                 .pool = pool_,
-                                .random = random_,
                                 .policy = config_.policy.run,
                                 .http = *http_,
                                 .loop = loop_,

@@ -82,7 +82,7 @@ struct Journal::Core : std::enable_shared_from_this<Journal::Core> {
   void run();
 };
 
-// What is refused at once, without having been a call (a request of a guest), took no time.
+// An effect of a call has no time of its own.
 Record Journal::Core::make_closing(const authority::Call& call, const authority::Decision& decision,
                                    const authority::Outcome& outcome) const {
   const auto took = call.began ? clock.mono() - *call.began : MonoTime::duration{};
@@ -168,6 +168,15 @@ void Journal::Core::run() {
     lock.lock();
   }
 }
+
+struct Journal::EffectLines final : authority::EffectWriter {
+  explicit EffectLines(std::shared_ptr<Core> of) : core(std::move(of)) {}
+  void write(const authority::Call& call, const authority::Decision& decision,
+             const authority::Outcome& outcome) noexcept override {
+    core->submit(core->make_closing(call, decision, outcome));
+  }
+  std::shared_ptr<Core> core;
+};
 
 Result<std::unique_ptr<Journal>> Journal::start(const io::Loop& loop, JournalOptions options,
                                                 const Clock& clock) {
@@ -258,6 +267,10 @@ io::Task<void> Journal::refuse(const authority::Call& call, const authority::Dec
 
 io::Task<void> Journal::note(Record record) {
   co_return co_await written(submit(std::move(record)));
+}
+
+std::shared_ptr<authority::EffectWriter> Journal::effect_writer() {
+  return std::make_shared<EffectLines>(core_);
 }
 
 void Journal::abandon(const Grant& grant) noexcept {

@@ -72,8 +72,10 @@ class Journal final : public authority::RecordKeeper {
  private:
   struct Core;
   struct Batch;
+  struct EffectLines;
   explicit Journal(std::shared_ptr<Core> core);
   void abandon(const authority::Grant& grant) noexcept override;
+  [[nodiscard]] std::shared_ptr<authority::EffectWriter> effect_writer() override;
   [[nodiscard]] bool must_be_recorded(const authority::Call& call) const;
   std::shared_ptr<Batch> submit(Record record);
   static io::Task<void> written(std::shared_ptr<Batch> batch);

@@ -80,7 +80,7 @@ Record make_record(WallTime time, const authority::Call& call, authority::Tier t
   record.add_number("tier", authority::number(tier));
   record.add_flag("denied", outcome.ending == Ending::denied);
   record.begin_member("args");
-  policy::append_redacted_json(record.text_, call.args);
+  policy::append_redacted_json(record.text_, call.args.value());
   record.end_member();
   record.add_text("output_sha256",
                   outcome.output_sha256.empty() ? kHashOfNothing : std::string_view(outcome.output_sha256));

@@ -22,7 +22,7 @@ Sha256 digest_of(const Call& call) {
   stream.update(kSeparator);
   stream.update(call.policy_text);
   stream.update(kSeparator);
-  stream.update(json::write_canonical(call.args));
+  stream.update(json::write_canonical(call.args.value()));
   return stream.finish();
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "authority/arguments.h"
 #include "authority/caller.h"
 #include "authority/tier.h"
 #include "base/clock.h"
@@ -39,14 +40,14 @@ bool identifies(const CallField& field);
 bool is_authenticated(const Caller& caller);
 
 struct Call {
-  std::string request_id;  // ours, unique: "req_" and hex; the key for `relay explain`
+  std::string request_id;  // ours, unique: "req_" and hex, an effect's with "-1"; the key for `relay explain`
   Caller caller;
   std::string toolset;  // "code", "files", "resource", "prompt"
   std::string tool;     // "run_js", "resource:results", "prompt:guide"
   Tier tier = Tier::reversible;
   std::string policy_text;
   std::vector<CallField> fields;
-  json::value args;               // as the client sent them
+  Arguments args;                 // as the client sent them
   std::string upstream;           // "server/tool" when it is passed on to another MCP server
   std::string parent;             // the request id of the run that makes this call; empty at the top
   std::optional<MonoTime> began;  // when it arrived; the closing line says how long it took

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -47,10 +48,20 @@ struct ErrorFace {
 
 const ErrorFace& face_of(ErrorKind kind);
 
+/// How an error must look as a JSON-RPC error: what an upstream server answered, or what the protocol
+/// demands.
+struct RpcForm {
+  int code = 0;
+  std::string message;
+  std::string data = {};  // JSON text; empty: none
+};
+
 struct Error {
   ErrorKind kind = ErrorKind::internal;
   Blame blame = Blame::us;
   std::string message;
+  /// Set: a client gets exactly this, also where other errors become part of a result. Null for most errors.
+  std::shared_ptr<const RpcForm> rpc = {};
 
   [[nodiscard]] const ErrorFace& face() const { return face_of(kind); }
 };

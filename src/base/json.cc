@@ -234,7 +234,35 @@ void walk_object(std::string_view text, Each each) {
   }
 }
 
+// How many members the objects of a text have in all: a colon outside a string is one member.
+// Precondition: valid JSON.
+std::size_t count_members(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') ++count;
+    if (text[i] != '"') continue;
+    for (++i; text[i] != '"'; ++i)
+      if (text[i] == '\\') ++i;
+  }
+  return count;
+}
+
+std::size_t count_members(const value& of) {
+  std::size_t count = 0;
+  if (const object* members = of.if_object()) {
+    count += members->size();
+    for (const auto& member : *members) count += count_members(member.value());
+  } else if (const array* items = of.if_array()) {
+    for (const value& item : *items) count += count_members(item);
+  }
+  return count;
+}
+
 }  // namespace
+
+bool names_members_once(std::string_view text, const value& parsed) {
+  return count_members(text) == count_members(parsed);
+}
 
 Result<value> parse(std::string_view text, const ParseLimits& limits) {
   if (text.size() > limits.bytes)

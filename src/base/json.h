@@ -32,6 +32,10 @@ struct ParseLimits {
 Result<value> parse(std::string_view text, const ParseLimits& limits = {});
 Result<object> parse_object(std::string_view text, const ParseLimits& limits = {});
 
+/// False when an object of the text has the same member twice: then `parsed` holds only one of the two, and
+/// another reader may take the other. Precondition: parsed is what parse() made of the text.
+bool names_members_once(std::string_view text, const value& parsed);
+
 /// Compact. Numbers that were parsed keep their value, not their spelling: the shortest that reads back the
 /// same, 1.5 and not 1.5E0.
 std::string write(const value& value);

@@ -137,6 +137,7 @@ inline constexpr std::size_t kAuditValueChars = 500;
 inline constexpr std::size_t kAuditScanBytes = 16 * kKiB;  // scanned for secrets beyond the cut
 inline constexpr std::size_t kAuditArgsBytes = 64 * kKiB;  // all arguments of one line together
 inline constexpr std::size_t kAuditLineBytes = 1 * kMiB;   // a reader refuses longer lines
+inline constexpr std::size_t kEffectLines = 100;  // different effects of one call that have their own line
 inline constexpr std::size_t kAuditBacklogRecords = 8192;  // kept while the disk refuses them
 inline constexpr std::size_t kAuditBacklogBytes = 16 * kMiB;
 inline constexpr std::size_t kAuditPromptRecords =

@@ -6,10 +6,13 @@
 #include <boost/asio/io_context.hpp>
 
 #include "app/package_options.h"
+#include "app/world.h"
 #include "cli/package_block.h"
+#include "io/run_loop.h"
 #include "io/spawn.h"
 #include "policy/run_policy.h"
 #include "runs/run_network.h"
+#include "tools/code_arguments.h"
 
 namespace relay::cli {
 namespace {
@@ -34,47 +37,90 @@ void report_progress(std::string_view phase, std::chrono::milliseconds elapsed) 
   fmt::print(stderr, "{} ({} s)\n", phase, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count());
 }
 
-// One resolution, on a loop of its own.
+using Layer = std::optional<capsule::DepsLayer>;
+
+// Installing is an effect like any other: judged and recorded as a call of its own.
 class Resolution {
  public:
-  Resolution(const config::Config& config, const CommandOptions& options, const policy::RunPolicy& policy)
-      : config_(config), options_(options), policy_(policy) {}
+  Resolution(const config::Config& config, Log& log) : config_(config), log_(log) {}
 
-  Result<std::optional<capsule::DepsLayer>> run(capsule::Language language, const std::string& code) {
-    Result<std::optional<capsule::DepsLayer>> layer = fail(cancelled());
+  Result<Layer> run(capsule::Language language, json::object requested, std::string code) {
+    config::Config only_code = config_;
+    only_code.toolsets = {"code"};
+    RELAY_TRY(world_, app::World::build(only_code, app::Purpose::run, loop_.get_executor(), log_));
+    Result<Layer> layer = fail(cancelled());
     auto body = [&]() -> io::Task<void> {
-      layer = co_await resolve(language, code);
+      layer = co_await resolve(language, std::move(requested), std::move(code));
+      const auto stopped = co_await world_->stop();
       loop_.stop();
-      co_return Result<void>{};
+      co_return stopped;
     };
     io::spawn(loop_.get_executor(), body(), "resolve dependencies");
-    loop_.run();
+    io::run_loop(loop_);
     return layer;
   }
 
+  /// Ends the process, once there was a run().
+  void leave(int exit_code) {
+    if (world_) world_->leave(exit_code);
+  }
+
  private:
-  io::Task<std::optional<capsule::DepsLayer>> resolve(capsule::Language language, std::string code) {
-    RELAY_CO_TRY(packages::PackageOptions options, app::package_options(config_));
-    RELAY_CO_TRY(const auto packages, packages::Packages::make(std::move(options), pool_, clock_));
-    const auto fetch =
-        fetch::GuardedFetch::make(loop_.get_executor(), *http_, fetch::rules_from(policy_.network), {});
-    const auto network = std::make_shared<runs::GuardedNetwork>(loop_.get_executor(), fetch);
-    auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
-    co_return co_await packages->resolve(language, package_block(options_, language), code,
-                                         std::move(fetch_wheel), report_progress);
+  authority::Call make_call(capsule::Language language, const json::object& requested,
+                            const std::string& code) {
+    authority::Call call;
+    call.request_id = make_id(world_->random(), "req_");
+    call.caller.principal = "local";
+    call.caller.client_name = "relay capsule build";
+    call.caller.transport = authority::Transport::internal;
+    call.toolset = "code";
+    call.tool = "capsule_build";
+    call.tier = authority::Tier::reversible;
+    json::object args{{language == capsule::Language::js ? "npm" : "pip", requested}, {"code", code}};
+    call.policy_text = tools::code_policy_text(args);
+    call.fields = tools::code_fields(args);
+    call.args = std::move(args);
+    return call;
+  }
+
+  io::Task<Layer> resolve(capsule::Language language, json::object requested, std::string code) {
+    Layer layer;
+    pipeline::Work<protocol::ToolResult> work =
+        [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
+      runs::RunDependencies& code_world = *world_->code();
+      const auto fetch =
+          fetch::GuardedFetch::make(recorded, code_world.loop, code_world.http,
+                                    fetch::rules_from(code_world.policy.network), fetch::FetchOptions{});
+      const auto network = std::make_shared<runs::GuardedNetwork>(code_world.loop, fetch);
+      auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
+      RELAY_CO_TRY(layer, co_await code_world.packages.resolve(recorded, language, requested, code,
+                                                               std::move(fetch_wheel), report_progress));
+      co_return protocol::ToolResult::text("resolved");
+    };
+    pipeline::NobodyToAsk nobody;
+    pipeline::Conditions conditions{nobody, limits::kResultBytes, {}};
+    RELAY_CO_TRY(const protocol::ToolResult result,
+                 co_await world_->pipeline().run<protocol::ToolResult>(
+                     make_call(language, requested, code), std::move(conditions), std::move(work)));
+    if (!result.is_error) co_return layer;
+    const auto* text = std::get_if<protocol::TextContent>(&result.content.front());
+    co_return fail(denied(text ? text->text : "the policy refuses to install packages"));
   }
 
   const config::Config& config_;
-  const CommandOptions& options_;
-  const policy::RunPolicy& policy_;
-  SystemClock clock_;
+  Log& log_;
   asio::io_context loop_{1};
-  io::ThreadPool pool_{1};
-  std::unique_ptr<net::HttpClient> http_ = net::HttpClient::make(loop_.get_executor());
+  std::unique_ptr<app::World> world_;
 };
 
+bool has_packages(const packages::PackageOptions& options, const json::object& requested,
+                  capsule::Language language) {
+  return !requested.empty() ||
+         !(language == capsule::Language::js ? options.configured_npm : options.configured_pip).empty();
+}
+
 Result<capsule::CapsuleBuildOptions> build_options(const config::Config& config,
-                                                   const CommandOptions& options) {
+                                                   const CommandOptions& options, Resolution& resolution) {
   capsule::CapsuleBuildOptions build{.source = options.script,
                                      .output = options.output,
                                      .keys = config.signing_key_path,
@@ -84,16 +130,12 @@ Result<capsule::CapsuleBuildOptions> build_options(const config::Config& config,
   const policy::RunPolicy& policy = config.policy.run;
   build.policy = policy.to_json();
   RELAY_TRY(const capsule::Language language, capsule::language_of(options.script));
-  RELAY_TRY(const std::string code, capsule::load_source(options.script));
-  RELAY_TRY(build.deps, Resolution(config, options, policy).run(language, code));
+  json::object requested = package_block(options, language);
+  RELAY_TRY(const packages::PackageOptions configured, app::package_options(config));
+  if (!has_packages(configured, requested, language)) return build;
+  RELAY_TRY(std::string code, capsule::load_source(options.script));
+  RELAY_TRY(build.deps, resolution.run(language, std::move(requested), std::move(code)));
   return build;
-}
-
-int run_build(const config::Config& config, const CommandOptions& options) {
-  const auto build = build_options(config, options);
-  if (build) return capsule::run_capsule_build(*build, std::cout, std::cerr);
-  std::cerr << "relay: " << describe(build.error()) << "\n";
-  return 2;
 }
 
 bool is_hash(std::string_view name) {
@@ -108,8 +150,17 @@ capsule::CapsuleReadOptions capsule_to_read(const config::Config& config, const 
   return {.directory = stored ? config.cache_dir / named : named, .keys = config.signing_key_path};
 }
 
+int run_capsule_build(const config::Config& config, const CommandOptions& options, Log& log) {
+  Resolution resolution(config, log);
+  const auto build = build_options(config, options, resolution);
+  const int exit_code = build ? capsule::run_capsule_build(*build, std::cout, std::cerr) : 2;
+  if (!build) std::cerr << "relay: " << describe(build.error()) << "\n";
+  std::cout.flush();
+  resolution.leave(exit_code);
+  return exit_code;
+}
+
 int run_capsule_command(const config::Config& config, const CommandOptions& options) {
-  if (options.command == Command::capsule_build) return run_build(config, options);
   const capsule::CapsuleReadOptions read = capsule_to_read(config, options.capsule);
   if (options.command == Command::capsule_inspect)
     return capsule::run_capsule_inspect(read, std::cout, std::cerr);

@@ -105,6 +105,7 @@ int run_configured(const CommandOptions& options, const config::Config& config) 
   if (options.command == Command::stdio) exit_code = app::run_stdio(config, options.sources, *log);
   if (options.command == Command::run || options.command == Command::capsule_run)
     exit_code = run_script(config, options, *log);
+  if (options.command == Command::capsule_build) exit_code = run_capsule_build(config, options, *log);
   io::set_failure_reporter({});
   return exit_code;
 }
@@ -138,12 +139,12 @@ int dispatch(const CommandOptions& options) {
     case Command::explain: return audit::run_explain(path, options.request_id, std::cout);
     case Command::keys_show:
     case Command::keys_rotate: return run_keys(options, loaded.config);
-    case Command::capsule_build:
     case Command::capsule_inspect:
     case Command::capsule_verify: return run_capsule_command(loaded.config, options);
     case Command::serve:
     case Command::stdio:
     case Command::run:
+    case Command::capsule_build:
     case Command::capsule_run: return run_configured(options, loaded.config);
     case Command::init:
     case Command::check_config:

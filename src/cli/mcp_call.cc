@@ -91,6 +91,12 @@ std::string no_such_tool(const upstream::Offer& offer, const std::string& tool) 
                                   : fmt::format("; did you mean \"{}\"?", near));
 }
 
+// People who look after a server look its error codes up.
+Error with_code(Error error) {
+  if (error.rpc) error.message = fmt::format("{} (code {})", error.message, error.rpc->code);
+  return error;
+}
+
 io::Task<int> call_tool(app::World& world, McpOptions options) {
   const std::shared_ptr<upstream::Upstream> server = world.fleet().find(options.names.front());
   auto offered = co_await server->offer();
@@ -102,15 +108,16 @@ io::Task<int> call_tool(app::World& world, McpOptions options) {
         not_found(fmt::format("{}: {}", options.names.front(), no_such_tool(*offer, options.tool))));
   RELAY_CO_TRY(const std::string arguments,
                parse_call_arguments(options.arguments, tool->input_schema.value()));
-  RELAY_CO_TRY(json::object parsed, json::parse_object(arguments));
+  RELAY_CO_TRY(authority::Arguments parsed, authority::Arguments::parse(arguments));
   const auto executor = co_await io::asio::this_coro::executor;
   TerminalContext context(executor, options.tool, arguments,
                           options.yes ? Confirmation::yes : Confirmation::ask);
   auto entry = gateway::guard_tool(server, *tool, fmt::format("{}__{}", options.names.front(), options.tool));
-  RELAY_CO_TRY(protocol::ToolResult result,
-               co_await world.backend().call_inner(context, {}, std::move(entry), std::move(parsed)));
-  say_how_to_confirm(result);
-  co_return print_result(result, options.json);
+  Result<protocol::ToolResult> result =
+      co_await world.backend().call_inner(context, {}, std::move(entry), std::move(parsed));
+  if (!result) co_return fail(with_code(std::move(result.error())));
+  say_how_to_confirm(*result);
+  co_return print_result(*result, options.json);
 }
 
 }  // namespace

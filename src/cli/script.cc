@@ -80,14 +80,20 @@ Result<executors::Language> language_of(const config::Config& config, const Comm
 
 // A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks
 // for it.
-Result<void> attach_stdin(runs::CodeRun& run) {
+/// What is run: the arguments of the call that is judged, and what does not fit into arguments.
+struct Script {
+  runs::RunArguments arguments;
+  runs::CodeRun run;
+};
+
+Result<void> attach_stdin(Script& script) {
   struct stat status{};
   if (::fstat(STDIN_FILENO, &status) != 0) return {};
   if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) <= limits::kMessageBytes) {
-    RELAY_TRY(run.arguments.stdin_text, read_text(std::cin, "stdin"));
+    RELAY_TRY(script.arguments.stdin_text, read_text(std::cin, "stdin"));
     return {};
   }
-  run.read_input = []() -> Result<std::string> {
+  script.run.read_input = []() -> Result<std::string> {
     std::string piece(limits::kOutputFrameBytes, '\0');
     ssize_t got = 0;
     while ((got = ::read(STDIN_FILENO, piece.data(), piece.size())) < 0 && errno == EINTR) {
@@ -100,18 +106,16 @@ Result<void> attach_stdin(runs::CodeRun& run) {
 }
 
 // A capsule runs with its own arguments under its own policy, which this configuration's narrows further.
-Result<runs::CodeRun> make_capsule_run(const config::Config& config, const CommandOptions& options) {
+Result<Script> make_capsule_run(const config::Config& config, const CommandOptions& options) {
   RELAY_TRY(capsule::VerifiedCapsule verified,
             capsule::load_verified_capsule(capsule_to_read(config, options.capsule)));
-  runs::CodeRun run;
-  run.language = verified.capsule.manifest.language;
-  run.principal = "local";
-  run.arguments.policy = verified.capsule.manifest.policy;
-  run.arguments.args = verified.capsule.manifest.entry.argv;
-  run.arguments.code = *verified.capsule.layers.front();
-  RELAY_CHECK(attach_stdin(run));
-  run.sealed = runs::SealedRun{std::move(verified.capsule), verified.key.spki_base64()};
-  return run;
+  Script script;
+  script.run.language = verified.capsule.manifest.language;
+  script.arguments.args = verified.capsule.manifest.entry.argv;
+  script.arguments.code = *verified.capsule.layers.front();
+  RELAY_CHECK(attach_stdin(script));
+  script.run.sealed = runs::SealedRun{std::move(verified.capsule), verified.key.spki_base64()};
+  return script;
 }
 
 Result<json::object> packages_of(const CommandOptions& options, executors::Language language) {
@@ -125,40 +129,40 @@ Result<json::object> packages_of(const CommandOptions& options, executors::Langu
   return package_block(options, language);
 }
 
-Result<runs::CodeRun> make_run(const config::Config& config, const CommandOptions& options) {
+Result<Script> make_script(const config::Config& config, const CommandOptions& options) {
   if (options.command == Command::capsule_run) return make_capsule_run(config, options);
   if (!options.code && options.script.empty())
     return fail(
         invalid("what to run? Name a script, or give its text with -e; `relay run --help` has the details"));
-  runs::CodeRun run;
-  RELAY_TRY(run.language, language_of(config, options));
-  run.principal = "local";
-  run.arguments.args = options.script_args;
-  RELAY_TRY(run.arguments.packages, packages_of(options, run.language));
+  Script script;
+  RELAY_TRY(script.run.language, language_of(config, options));
+  runs::RunArguments& arguments = script.arguments;
+  arguments.args = options.script_args;
+  RELAY_TRY(arguments.packages, packages_of(options, script.run.language));
   if (options.code) {
-    run.arguments.code = *options.code;
-    if (!options.script.empty())
-      run.arguments.args.insert(run.arguments.args.begin(), options.script.string());
+    arguments.code = *options.code;
+    if (!options.script.empty()) arguments.args.insert(arguments.args.begin(), options.script.string());
   } else if (options.script == "-") {
-    RELAY_TRY(run.arguments.code, read_text(std::cin, "stdin"));
-    return run;
+    RELAY_TRY(arguments.code, read_text(std::cin, "stdin"));
+    return script;
   } else {
-    RELAY_TRY(run.arguments.code, read_script(options.script));
-    run.file_name = options.script.filename().string();
+    RELAY_TRY(arguments.code, read_script(options.script));
+    script.run.file_name = options.script.filename().string();
   }
-  RELAY_CHECK(attach_stdin(run));
-  return run;
+  RELAY_CHECK(attach_stdin(script));
+  return script;
 }
 
-authority::Call make_call(app::World& world, const runs::CodeRun& run) {
-  json::object args{{"code", run.arguments.code},
-                    {"args", json::array(run.arguments.args.begin(), run.arguments.args.end())},
-                    {"stdin", run.arguments.stdin_text}};
-  const bool is_js = run.language == executors::Language::js;
-  if (!run.arguments.packages.empty()) args[is_js ? "npm" : "pip"] = run.arguments.packages;
+authority::Call make_call(app::World& world, const Script& script) {
+  const runs::RunArguments& arguments = script.arguments;
+  json::object args{{"code", arguments.code},
+                    {"args", json::array(arguments.args.begin(), arguments.args.end())},
+                    {"stdin", arguments.stdin_text}};
+  const bool is_js = script.run.language == executors::Language::js;
+  if (!arguments.packages.empty()) args[is_js ? "npm" : "pip"] = arguments.packages;
   authority::Call call;
   call.request_id = make_id(world.random(), "req_");
-  call.caller.principal = run.principal;
+  call.caller.principal = "local";
   call.caller.client_name = "relay run";
   call.caller.transport = authority::Transport::internal;
   call.toolset = "code";
@@ -178,19 +182,20 @@ bool is_for_us_to_say(const executors::RunOutcome& outcome) {
 }
 
 // The same order as for every call: admitted, recorded, run, closed.
-io::Task<int> run_recorded(app::World& world, runs::CodeRun run, Confirmation confirmation) {
+io::Task<int> run_recorded(app::World& world, Script script, Confirmation confirmation) {
   TerminalObserver observer;
   int exit_code = executors::kExitPolicy;  // of a call that never got to run
   auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
-    RELAY_CO_TRY(runs::FinishedRun finished, co_await runs::run_code(*world.code(), recorded, run, observer));
+    RELAY_CO_TRY(runs::FinishedRun finished,
+                 co_await runs::run_code(*world.code(), recorded, script.run, observer));
     exit_code = finished.outcome.exit_code;
     for (const std::string& note : finished.notes) fmt::print(stderr, "relay: {}\n", note);
     if (is_for_us_to_say(finished.outcome))
       fmt::print(stderr, "relay: {}: {}\n", finished.outcome.error->type, finished.outcome.error->message);
     co_return runs::run_result(finished);
   };
-  authority::Call call = make_call(world, run);
-  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, json::write(call.args),
+  authority::Call call = make_call(world, script);
+  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, std::string(call.args.text()),
                            confirmation);
   pipeline::ElicitingConfirmer person(terminal);
   pipeline::Conditions conditions{person, limits::kResultBytes, {}};
@@ -208,11 +213,11 @@ io::Task<int> run_recorded(app::World& world, runs::CodeRun run, Confirmation co
 }  // namespace
 
 int run_script(const config::Config& config, const CommandOptions& options, Log& log) {
-  auto run = make_run(config, options);
-  if (!run) {
-    fmt::print(stderr, "relay: {}\n", describe(run.error()));
+  auto script = make_script(config, options);
+  if (!script) {
+    fmt::print(stderr, "relay: {}\n", describe(script.error()));
     const bool is_unsound =
-        options.command == Command::capsule_run && run.error().kind != ErrorKind::not_found;
+        options.command == Command::capsule_run && script.error().kind != ErrorKind::not_found;
     return is_unsound ? 1 : 2;
   }
   asio::io_context loop(1);
@@ -225,8 +230,8 @@ int run_script(const config::Config& config, const CommandOptions& options, Log&
   }
   int exit_code = 1;
   auto body = [&]() -> io::Task<void> {
-    auto ended =
-        co_await run_recorded(**world, std::move(*run), options.yes ? Confirmation::yes : Confirmation::ask);
+    auto ended = co_await run_recorded(**world, std::move(*script),
+                                       options.yes ? Confirmation::yes : Confirmation::ask);
     if (!ended) fmt::print(stderr, "relay: {}\n", describe(ended.error()));
     exit_code = ended ? *ended : ended.error().kind == ErrorKind::denied ? executors::kExitPolicy : 1;
     const auto stopped = co_await (*world)->stop();

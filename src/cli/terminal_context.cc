@@ -136,8 +136,4 @@ io::Task<std::vector<protocol::InputResponse>> TerminalContext::ask_all(std::vec
   co_return answers;
 }
 
-Error TerminalContext::refuse(protocol::RpcError error) {
-  return unavailable(fmt::format("{} (code {})", error.message, error.code));
-}
-
 }  // namespace relay::cli

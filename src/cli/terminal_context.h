@@ -36,7 +36,6 @@ class TerminalContext final : public mcp::Context {
   void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
   void become_task() override {}
-  Error refuse(protocol::RpcError error) override;
   void close_stream() override {}
 
  private:

@@ -13,12 +13,6 @@ io::Task<std::vector<protocol::InputResponse>> InnerContext::ask_all(std::vector
   co_return co_await outer_.ask_all(std::move(asks));
 }
 
-Error InnerContext::refuse(protocol::RpcError error) {
-  refusal_ = std::move(error);
-  if (refusal_->code == protocol::code::kInvalidParams) return invalid(refusal_->message);
-  return Error{ErrorKind::unavailable, Blame::peer, refusal_->message};
-}
-
 io::Task<std::vector<protocol::InputResponse>> BareContext::ask_all(std::vector<protocol::Ask>) {
   co_return fail(unavailable("nobody is there to be asked"));
 }

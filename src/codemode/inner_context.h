@@ -33,18 +33,13 @@ class InnerContext final : public mcp::Context {
   }
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
   void become_task() override {}
-  Error refuse(protocol::RpcError error) override;
   void close_stream() override {}
-
-  /// The JSON-RPC error that the upstream answered with, when it did.
-  [[nodiscard]] const std::optional<protocol::RpcError>& refusal() const { return refusal_; }
 
  private:
   mcp::Context& outer_;
   std::shared_ptr<void> hold_;
   protocol::Request request_;
   io::CancelSource cancel_;
-  std::optional<protocol::RpcError> refusal_;
 };
 
 class BareContext final : public mcp::Context, public std::enable_shared_from_this<BareContext> {
@@ -64,7 +59,6 @@ class BareContext final : public mcp::Context, public std::enable_shared_from_th
   void log(protocol::LogLevel, std::string_view, json::value) override {}
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
   void become_task() override {}
-  Error refuse(protocol::RpcError error) override { return invalid(std::move(error.message)); }
   void close_stream() override {}
 
  private:

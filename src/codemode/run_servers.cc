@@ -9,7 +9,6 @@
 #include "codemode/alias.h"
 #include "codemode/inner_context.h"
 #include "codemode/tool_answers.h"
-#include "protocol/json_writer.h"
 
 namespace relay::codemode {
 namespace {
@@ -42,23 +41,15 @@ Result<std::string> required_string(const json::object& args, std::string_view k
   return std::string(*text);
 }
 
-// The inner call as the JSON-RPC request it would have been: parsed as strictly, so that what policy sees is
-// what the server gets.
-Result<protocol::Request> inner_request(const mcp::Context& outer, std::string_view tool,
-                                        std::string_view arguments) {
-  std::string params;
-  protocol::ObjectWriter writer(params);
-  writer.text("name", tool);
-  writer.raw("arguments", arguments);
+// What handlers see of the inner call's request: its traces. The arguments are a value of their own.
+protocol::Request inner_request(const mcp::Context& outer, std::string_view tool) {
   json::object meta;
   for (const std::string_view key : {"traceparent", "tracestate", "baggage"})
     if (const auto text = json::find_string(outer.request().meta(), key)) meta[key] = *text;
-  if (!meta.empty()) writer.raw("_meta", json::write(meta));
-  writer.finish();
-  auto message =
-      protocol::parse_message(protocol::write_request(protocol::Id::number(1), "tools/call", params));
-  if (!message) return fail(invalid(message.error().error.message));
-  return std::get<protocol::Request>(*std::move(message));
+  protocol::Request request{.id = protocol::Id::number(1), .method = "tools/call", .params = {}};
+  request.params["name"] = tool;
+  if (!meta.empty()) request.params["_meta"] = std::move(meta);
+  return request;
 }
 
 std::string result_text(const ToolResult& result, protocol::Revision revision) {
@@ -160,9 +151,12 @@ io::Task<std::string> RunServers::call(json::object args, std::string args_text)
   RELAY_CO_TRY(const std::string server_name, required_string(args, "server"));
   RELAY_CO_TRY(const std::string tool_name, required_string(args, "tool"));
   RELAY_CO_TRY(CodeServer server, find_loaded(server_name));
-  std::string arguments(json::find_text(args_text, "arguments").value_or("{}"));
   if (const json::value* given = json::find(args, "arguments"); given && !given->is_object())
     co_return fail(invalid("Arguments must be an object"));
+  // Parsed as strictly as a client's message, so that what policy sees is what the server gets.
+  RELAY_CO_TRY(
+      authority::Arguments arguments,
+      authority::Arguments::parse(std::string(json::find_text(args_text, "arguments").value_or("{}"))));
   RELAY_CO_TRY(auto book, co_await book_with(server, tool_name));
   const ToolDoc* tool = book->find(tool_name);
   if (!tool) co_return fail(unknown_tool(*book, tool_name));
@@ -170,7 +164,7 @@ io::Task<std::string> RunServers::call(json::object args, std::string args_text)
 }
 
 io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<const ToolCatalog> book,
-                                             const ToolDoc& tool, std::string arguments) {
+                                             const ToolDoc& tool, authority::Arguments arguments) {
   const auto entry = world_->books.find_entry(server, tool);
   if (!entry) co_return fail(unknown_tool(*book, tool.name));
   RELAY_CO_CHECK(co_await take_slot());
@@ -179,13 +173,9 @@ io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<
     freed_.set();
   });
   if (!context_) co_return fail(cancelled("the run is over"));
-  RELAY_CO_TRY(protocol::Request request, inner_request(*context_, tool.name, arguments));
-  const json::object* given = json::find_object(request.params, "arguments");
-  if (!given) co_return fail(invalid("Arguments must be an object"));
-  json::object parsed = *given;
-  InnerContext inner(*context_, std::move(request));
+  InnerContext inner(*context_, inner_request(*context_, tool.name));
   RELAY_CO_TRY(const ToolResult result,
-               co_await world_->backend.call_inner(inner, run_, entry, std::move(parsed)));
+               co_await world_->backend.call_inner(inner, run_, entry, std::move(arguments)));
   learn(*book, tool, result);
   co_return result_text(result, inner.revision());
 }

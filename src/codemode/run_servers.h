@@ -68,7 +68,7 @@ class RunServers {
 
   io::Task<std::string> call(json::object args, std::string args_text);
   io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const ToolCatalog> book,
-                                   const ToolDoc& tool, std::string arguments);
+                                   const ToolDoc& tool, authority::Arguments arguments);
   io::Task<std::string> tools(json::object args);
   io::Task<std::string> describe(json::object args);
   io::Task<std::string> search(json::object args);

@@ -58,13 +58,13 @@ std::string_view title(Language language) {
 // Whose child may evaluate which packages ahead of a run. Nothing when the run brings arguments or an
 // environment, which packages may look at while they are loaded. A prepared child has seen the program that
 // it was prepared for, so it never serves others.
-std::string preparable_deps(const RunRequest& request) {
-  const capsule::Manifest& manifest = request.capsule.manifest;
+std::string preparable_deps(const OwnedRun& run) {
+  const capsule::Manifest& manifest = run.request.capsule.manifest;
   const capsule::EntryPoint& entry = manifest.entry;
-  if (manifest.language != Language::js || request.session || manifest.layers.size() != 2 ||
+  if (manifest.language != Language::js || run.in_session() || manifest.layers.size() != 2 ||
       !entry.env.empty() || !entry.argv.empty())
     return {};
-  return manifest.layers.back().sha256 + ' ' + request.principal;
+  return manifest.layers.back().sha256 + ' ' + run.principal;
 }
 
 // A guest that only loads packages has nothing to ask for.
@@ -80,9 +80,24 @@ class NothingToAsk final : public HostCalls {
   bool asked_ = false;
 };
 
+// What runs is what was judged: the code and the input of the record, not those of another call.
+Result<void> check_judged(const authority::Call& call, const RunRequest& request) {
+  const json::object& judged = call.args.object();
+  const bool same_code = !request.capsule.layers.empty() &&
+                         json::find_string(judged, "code").value_or("") == *request.capsule.layers.front();
+  const bool same_input = json::find_string(judged, "stdin").value_or("") == request.stdin_bytes;
+  if (same_code && same_input) return {};
+  return fail(internal("nothing was run: the code or its input is not what was judged"));
+}
+
 constexpr auto kPreparingPause = std::chrono::milliseconds(5);  // the answer leaves first
 
 }  // namespace
+
+std::string run_id_of(std::string_view request_id) {
+  if (request_id.starts_with("req_")) request_id.remove_prefix(4);
+  return fmt::format("run_{}", request_id);
+}
 
 LocalExecutor::LocalExecutor(io::Loop executor, const Clock& clock, LocalConfig config)
     : executor_(executor),
@@ -138,64 +153,62 @@ Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, Run
 // One run on this child, or on a ready one. A child that died with its zygote before it said anything has
 // done nothing that anybody could see, so the run begins again on a child of the next zygote, once; unless
 // the child held a session's variables.
-Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child, RunRequest& request,
+Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child, OwnedRun& run,
                                                  std::shared_ptr<HostCalls> calls, RunObserver& observer,
                                                  RunStop stop) {
-  bool may_repeat = !child || !request.session;
+  bool may_repeat = !child || !run.in_session();
   for (;; may_repeat = false) {
     if (!child) {
-      RELAY_CO_TRY(child, co_await take_child(request.language(), observer));
+      RELAY_CO_TRY(child, co_await take_child(run.language(), observer));
     }
     ChildGuard guard(child);
     RunChannel channel(executor_, child, calls, observer);
-    RELAY_CO_TRY(ChannelResult result, co_await channel.run(request, stop));
+    RELAY_CO_TRY(ChannelResult result, co_await channel.run(run, stop));
     if (result.fate == ChildFate::waits) guard.keep();
     if (result.fate != ChildFate::unused || !may_repeat)
       co_return Served{std::move(child), std::move(result)};
     child.reset();
-    request.deps_held = false;
+    run.deps_held = false;
   }
 }
 
-Task<RunOutcome> LocalExecutor::run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls,
+Task<RunOutcome> LocalExecutor::run_fresh(OwnedRun& run, std::shared_ptr<HostCalls> calls,
                                           RunObserver& observer, RunStop stop) {
-  const std::string deps = preparable_deps(request);
+  const std::string deps = preparable_deps(run);
   std::shared_ptr<RunChild> prepared = deps.empty() ? nullptr : prepared_.take(deps);
-  request.deps_held = prepared != nullptr;
+  run.deps_held = prepared != nullptr;
   RELAY_CO_TRY(Served served,
-               co_await serve(std::move(prepared), request, std::move(calls), observer, std::move(stop)));
+               co_await serve(std::move(prepared), run, std::move(calls), observer, std::move(stop)));
   if (served.result.fate == ChildFate::waits) {
-    runtime(request.language()).pool->discard(std::move(served.child));
-    if (!deps.empty() && queue_->waiting() == 0) prepare_successor(request);
+    runtime(run.language()).pool->discard(std::move(served.child));
+    if (!deps.empty() && queue_->waiting() == 0) prepare_successor(run);
   }
   co_return std::move(served.result.outcome);
 }
 
-void LocalExecutor::prepare_successor(const RunRequest& request) {
-  const std::string key = preparable_deps(request);
+void LocalExecutor::prepare_successor(const OwnedRun& run) {
+  const std::string key = preparable_deps(run);
   if (!prepared_.begin(key)) return;
-  RunRequest practice;
-  practice.run_id = request.run_id;
-  practice.principal = request.principal;
-  practice.capsule = request.capsule;
-  practice.key = request.key;
-  practice.limits = request.limits;
-  practice.extra["prepare"] = true;
+  OwnedRun practice{.request = {}, .run_id = run.run_id, .principal = run.principal};
+  practice.request.capsule = run.request.capsule;
+  practice.request.key = run.request.key;
+  practice.request.limits = run.request.limits;
+  practice.request.extra["prepare"] = true;
   io::spawn(executor_, prepare(std::move(practice), key), "prepare a child", preparing_);
 }
 
-Task<void> LocalExecutor::prepare(RunRequest request, std::string key) {
+Task<void> LocalExecutor::prepare(OwnedRun run, std::string key) {
   RELAY_CO_CHECK(co_await io::sleep_for(kPreparingPause));
   RunObserver nobody;
   const auto calls = std::make_shared<NothingToAsk>();
-  auto child = co_await take_child(request.language(), nobody);
+  auto child = co_await take_child(run.language(), nobody);
   if (!child) {
     prepared_.give_up(key);
     co_return Result<void>{};
   }
   ChildGuard guard(*child);
   RunChannel channel(executor_, *child, calls, nobody);
-  const auto result = co_await channel.run(request, {});
+  const auto result = co_await channel.run(run, {});
   const bool is_silent = result && result->outcome.stdout_bytes.empty() &&
                          result->outcome.stderr_bytes.empty() && !calls->asked();
   if (!is_silent || result->fate != ChildFate::waits || result->outcome.exit_code != 0) {
@@ -220,15 +233,15 @@ void LocalExecutor::sweep_prepared() {
   });
 }
 
-Task<RunOutcome> LocalExecutor::run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls,
+Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls,
                                                RunObserver& observer, RunStop stop) {
   RELAY_CO_TRY(SessionTable::Lease lease,
-               sessions_.take(*request.session, request.language(), request.session_start));
-  SessionGuard session(sessions_, *request.session, request.language());
+               sessions_.take(run.session(), run.language(), run.request.session_start));
+  SessionGuard session(sessions_, run.session(), run.language());
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
   Result<Served> served =
-      co_await serve(std::move(lease.child), request, std::move(calls), observer, std::move(stop));
+      co_await serve(std::move(lease.child), run, std::move(calls), observer, std::move(stop));
   session.lost_because.clear();
   if (!served) co_return fail(std::move(served.error()));
   RunOutcome& outcome = served->result.outcome;
@@ -240,16 +253,20 @@ Task<RunOutcome> LocalExecutor::run_in_session(RunRequest& request, std::shared_
   co_return std::move(outcome);
 }
 
-Task<RunOutcome> LocalExecutor::run(const authority::Recorded&, RunRequest request,
+Task<RunOutcome> LocalExecutor::run(const authority::Recorded& recorded, RunRequest request,
                                     std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
+  RELAY_CO_CHECK(check_judged(recorded.call(), request));
+  OwnedRun owned{.request = std::move(request),
+                 .run_id = run_id_of(recorded.call().request_id),
+                 .principal = recorded.call().caller.principal};
   const steady_clock::time_point asked = steady_clock::now();
   if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max)
     observer.on_progress("waiting for a free place to run");
   RELAY_CO_TRY(const RunQueue::Ticket ticket, co_await queue_->enter());
   const double queued_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count();
   Result<RunOutcome> outcome =
-      request.session ? co_await run_in_session(request, std::move(calls), observer, std::move(stop))
-                      : co_await run_fresh(request, std::move(calls), observer, std::move(stop));
+      owned.in_session() ? co_await run_in_session(owned, std::move(calls), observer, std::move(stop))
+                         : co_await run_fresh(owned, std::move(calls), observer, std::move(stop));
   ++runs_;
   if (outcome) outcome->usage.queued_ms = queued_ms;
   co_return outcome;

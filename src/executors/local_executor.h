@@ -57,9 +57,10 @@ class LocalExecutor {
   /// Boots the language's zygote in the background, so that the first run need not wait for it.
   void start(Language language);
   /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the
-  /// run goes on. Whatever the guest does is an outcome; an Error means that it could not be run: busy, or a
-  /// runtime that does not start. Cancelling the coroutine kills the child; `stop` does so too, and still
-  /// gives an outcome with the output so far.
+  /// run goes on, it says whose run it is, and the code that runs must be the code of its arguments. Whatever
+  /// the guest does is an outcome; an Error means that it could not be run: busy, or a runtime that does not
+  /// start. Cancelling the coroutine kills the child; `stop` does so too, and still gives an outcome with the
+  /// output so far.
   Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request,
                        std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
   /// Kills everything.
@@ -80,15 +81,15 @@ class LocalExecutor {
   };
 
   Runtime& runtime(Language language);
-  Task<RunOutcome> run_fresh(RunRequest& request, std::shared_ptr<HostCalls> calls, RunObserver& observer,
+  Task<RunOutcome> run_fresh(OwnedRun& run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
                              RunStop stop);
-  Task<RunOutcome> run_in_session(RunRequest& request, std::shared_ptr<HostCalls> calls,
-                                  RunObserver& observer, RunStop stop);
-  Task<Served> serve(std::shared_ptr<RunChild> child, RunRequest& request, std::shared_ptr<HostCalls> calls,
+  Task<RunOutcome> run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
+                                  RunStop stop);
+  Task<Served> serve(std::shared_ptr<RunChild> child, OwnedRun& run, std::shared_ptr<HostCalls> calls,
                      RunObserver& observer, RunStop stop);
   Task<std::shared_ptr<RunChild>> take_child(Language language, RunObserver& observer);
-  void prepare_successor(const RunRequest& request);
-  Task<void> prepare(RunRequest request, std::string key);
+  void prepare_successor(const OwnedRun& run);
+  Task<void> prepare(OwnedRun run, std::string key);
   void sweep_prepared();
 
   io::Loop executor_;

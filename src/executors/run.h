@@ -40,22 +40,35 @@ struct SessionKey {
 
 enum class SessionStart : std::uint8_t { keep, reset };
 
+/// What a recorded call runs. Whose run it is and what it is called comes from the record.
 struct RunRequest {
-  std::string run_id;
-  std::string principal;  // whose run it is: what is kept from one run for another stays with its principal
   capsule::Capsule capsule;  // what runs, signed; the child checks it again
   std::string key;           // SPKI DER of the signing key, base64
   std::string stdin_bytes;
   bool stdin_live = false;  // more input may be asked for with the `input` call
-  std::optional<SessionKey> session;
+  std::string session;      // the name of a session of the caller; empty: a fresh sandbox
   SessionStart session_start = SessionStart::keep;
   RunLimits limits;
-  json::array servers;     // upstream servers that code may call, by name
-  json::object extra;      // further members of the start header
-  bool deps_held = false;  // the child has the layer of dependencies already and need not get it again
+  json::array servers;  // upstream servers that code may call, by name
+  json::object extra;   // further members of the start header
 
   [[nodiscard]] Language language() const { return capsule.manifest.language; }
 };
+
+/// A run of one caller, on its way to a child. Made by an executor from the record and the request.
+struct OwnedRun {
+  RunRequest request;
+  std::string run_id;
+  std::string principal;   // what is kept from one run for another stays with its principal
+  bool deps_held = false;  // the child has the layer of dependencies already and need not get it again
+
+  [[nodiscard]] Language language() const { return request.language(); }
+  [[nodiscard]] bool in_session() const { return !request.session.empty(); }
+  [[nodiscard]] SessionKey session() const { return {principal, request.session}; }
+};
+
+/// "run_" and the digits of the call's request id: the record of a run is found by either.
+std::string run_id_of(std::string_view request_id);
 
 /// What the guest asked of us: {"op":"fs.read","args":{...}} and bytes. Hostile.
 struct HostCall {

@@ -35,7 +35,7 @@ struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
         deadline(executor) {}
 
   void end(Verdict why, std::string detail = {});
-  void start(const RunRequest& request);
+  void start(const OwnedRun& run);
   Task<void> pump();
   Result<void> take(const FrameView& frame);
   Result<void> take_output(const FrameView& frame);
@@ -76,17 +76,18 @@ void RunChannel::State::end(Verdict why, std::string more) {
   calls->close();
 }
 
-void RunChannel::State::start(const RunRequest& request) {
+void RunChannel::State::start(const OwnedRun& run) {
+  const RunRequest& request = run.request;
   FrameBody body(request.capsule.layers.begin(), request.capsule.layers.end());
   json::array layers = capsule::wire_layers(request.capsule.manifest);
-  if (request.deps_held && body.size() == 2) {
+  if (run.deps_held && body.size() == 2) {
     body.pop_back();
     layers.back().as_object()["bytes"] = 0;
     layers.back().as_object()["held"] = true;
   }
   if (!request.stdin_bytes.empty()) body.push_back(std::make_shared<const std::string>(request.stdin_bytes));
   json::object header = request.extra;
-  header["run"] = request.run_id;
+  header["run"] = run.run_id;
   header["manifest"] = request.capsule.text;
   header["sig"] = request.capsule.jws;
   header["key"] = request.key;
@@ -95,7 +96,7 @@ void RunChannel::State::start(const RunRequest& request) {
   header["stdinLive"] = request.stdin_live;
   header["servers"] = request.servers;
   header["limits"] = {{"memMb", request.limits.mem_mb}, {"cpuMs", request.limits.timeout.count()}};
-  if (request.session) header["session"] = request.session->name;
+  if (run.in_session()) header["session"] = request.session;
   child->post(FrameKind::start, json::write(header), std::move(body));
 }
 
@@ -214,11 +215,11 @@ Task<void> RunChannel::State::explain_end() {
   co_return Result<void>{};
 }
 
-Task<ChannelResult> RunChannel::run(const RunRequest& request, RunStop stop) {
+Task<ChannelResult> RunChannel::run(const OwnedRun& run, RunStop stop) {
   const std::shared_ptr<State> state = state_;
   const steady_clock::time_point begin = steady_clock::now();
-  state->limits = request.limits;
-  state->deadline.expires_after(request.limits.timeout);
+  state->limits = run.request.limits;
+  state->deadline.expires_after(run.request.limits.timeout);
   state->deadline.async_wait([weak = std::weak_ptr(state)](const boost::system::error_code& error) {
     if (const auto alive = weak.lock(); alive && !error) alive->end(Verdict::timeout);
   });
@@ -226,7 +227,7 @@ Task<ChannelResult> RunChannel::run(const RunRequest& request, RunStop stop) {
     if (const auto alive = weak.lock()) alive->end(Verdict::stopped);
   };
   if (stop.requested()) state->end(Verdict::stopped);
-  state->start(request);
+  state->start(run);
   RELAY_CO_CHECK(co_await state->pump());
   state->deadline.cancel();
   stop.state_->on_request = nullptr;

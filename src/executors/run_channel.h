@@ -34,7 +34,7 @@ class RunChannel {
   ~RunChannel();
 
   /// The run's wall clock begins here.
-  Task<ChannelResult> run(const RunRequest& request, RunStop stop);
+  Task<ChannelResult> run(const OwnedRun& run, RunStop stop);
 
  private:
   struct State;

@@ -53,7 +53,7 @@ class RunChannelTest : public testing::Test {
 
   RunOutcome run(RunStop stop = {}) {
     RunChannel channel(loop.get_executor(), fake.child, echo, recorder);
-    auto result = run_to_end(loop, channel.run(request, std::move(stop)));
+    auto result = run_to_end(loop, channel.run(owned, std::move(stop)));
     if (!result || !*result) return RunOutcome{.exit_code = -1};
     fate = (*result)->fate;
     return (*result)->outcome;
@@ -71,7 +71,8 @@ class RunChannelTest : public testing::Test {
   void say_done() { fake.say(make_frame(FrameKind::done, R"({"exitCode":0})")); }
 
   boost::asio::io_context loop{1};
-  RunRequest request;
+  OwnedRun owned;
+  RunRequest& request = owned.request;
   Recorder recorder;
   std::shared_ptr<Echo> echo;
   FakeChild fake;
@@ -105,7 +106,7 @@ TEST_F(RunChannelTest, TheStartFrameCarriesCapsuleLimitsAndInput) {
                                       .mount = "/app/main.js",
                                       .bytes = 4}};
   request.stdin_bytes = "input";
-  request.session = SessionKey{"ann", "s"};
+  request.session = "s";
   say_done();
   run();
   const auto frames = sent();
@@ -178,7 +179,7 @@ TEST_F(RunChannelTest, EveryWayToDieHasItsWords) {
     FakeChild dying(loop.get_executor());
     dying.end(end.exit);
     RunChannel channel(loop.get_executor(), dying.child, echo, recorder);
-    const auto result = run_to_end(loop, channel.run(request, {}));
+    const auto result = run_to_end(loop, channel.run(owned, {}));
     ASSERT_TRUE(result && *result);
     EXPECT_EQ((*result)->outcome.exit_code, end.code) << describe(end.exit);
     EXPECT_EQ((*result)->outcome.error->type, end.type) << describe(end.exit);

@@ -74,6 +74,17 @@ std::string_view name_of(BlockedFetch::What what) {
   return "";
 }
 
+authority::Ending ending_of(BlockedFetch::What what) {
+  switch (what) {
+    case BlockedFetch::What::url:
+    case BlockedFetch::What::redirect:
+    case BlockedFetch::What::address: return authority::Ending::denied;
+    case BlockedFetch::What::body: return authority::Ending::too_large;
+    case BlockedFetch::What::flood: return authority::Ending::busy;
+  }
+  return authority::Ending::denied;
+}
+
 std::string network_of(const policy::Address& address) {
   policy::Address cut = address;
   std::fill(cut.bytes.begin() + (address.v4 ? 3 : 6), cut.bytes.end(), std::uint8_t{0});
@@ -102,7 +113,20 @@ struct FetchResponse::Slot {
   std::shared_ptr<GuardedFetch> owner;
 };
 
-FetchResponse::~FetchResponse() = default;
+struct FetchResponse::Journey {
+  GuardedFetch::Sent sent;
+};
+
+FetchResponse::FetchResponse() = default;
+
+FetchResponse::~FetchResponse() {
+  note_end(authority::Ending::ok);
+}
+
+void FetchResponse::note_end(authority::Ending ending, std::string reason) {
+  if (const auto journey = std::move(journey_))
+    owner_->note(journey->sent, received_bytes_, ending, std::move(reason));
+}
 
 void FetchResponse::rest() {
   slot_.reset();
@@ -117,10 +141,13 @@ io::Task<std::optional<std::string>> FetchResponse::read() {
   auto piece = co_await transfer_->read();
   if (piece && *piece) {
     owner_->counters_.bytes_received += (*piece)->size();
+    received_bytes_ += (*piece)->size();
     co_return piece;
   }
   if (!piece && piece.error().kind == ErrorKind::too_large)
     owner_->report({BlockedFetch::What::body, host_, "", piece.error().message});
+  if (piece) note_end(authority::Ending::ok);
+  if (!piece) note_end(authority::ending_of(piece.error().kind), piece.error().message);
   transfer_.reset();
   slot_.reset();
   co_return piece;
@@ -135,13 +162,31 @@ io::Task<std::string> FetchResponse::read_rest() {
   }
 }
 
-GuardedFetch::GuardedFetch(io::Loop executor, net::HttpClient& client, FetchRules rules, FetchOptions options)
-    : client_(client), rules_(std::move(rules)), options_(std::move(options)), freed_(std::move(executor)) {}
+GuardedFetch::GuardedFetch(std::shared_ptr<authority::Effects> effects, io::Loop executor,
+                           net::HttpClient& client, FetchRules rules, FetchOptions options)
+    : effects_(std::move(effects)),
+      client_(client),
+      rules_(std::move(rules)),
+      options_(std::move(options)),
+      freed_(std::move(executor)) {}
 
-std::shared_ptr<GuardedFetch> GuardedFetch::make(io::Loop executor, net::HttpClient& client, FetchRules rules,
+std::shared_ptr<GuardedFetch> GuardedFetch::make(const authority::Recorded& recorded, io::Loop executor,
+                                                 net::HttpClient& client, FetchRules rules,
                                                  FetchOptions options) {
-  return std::shared_ptr<GuardedFetch>(
-      new GuardedFetch(std::move(executor), client, std::move(rules), std::move(options)));
+  return std::shared_ptr<GuardedFetch>(new GuardedFetch(recorded.effects(), std::move(executor), client,
+                                                        std::move(rules), std::move(options)));
+}
+
+void GuardedFetch::note(const Sent& sent, std::uint64_t received_bytes, authority::Ending ending,
+                        std::string reason) {
+  const bool only_reads = sent.method == "GET" || sent.method == "HEAD";
+  effects_->add({.tool = "fetch",
+                 .tier = only_reads ? authority::Tier::read_only : authority::Tier::stateful,
+                 .target = {{"host", sent.host}, {"method", sent.method}},
+                 .sent_bytes = sent.streamed_bytes ? *sent.streamed_bytes : sent.sent_bytes,
+                 .received_bytes = received_bytes,
+                 .ending = ending,
+                 .reason = std::move(reason)});
 }
 
 void GuardedFetch::report(BlockedFetch refusal) {
@@ -152,6 +197,14 @@ void GuardedFetch::report(BlockedFetch refusal) {
     case BlockedFetch::What::body: ++counters_.refused_bodies; break;
     case BlockedFetch::What::flood: ++counters_.refused_floods; break;
   }
+  json::object target{{"what", name_of(refusal.what)}};
+  if (!refusal.host.empty()) target["host"] = refusal.host;
+  if (!refusal.network.empty()) target["network"] = refusal.network;
+  effects_->add({.tool = "fetch",
+                 .target = std::move(target),
+                 .ending = ending_of(refusal.what),
+                 .rung = "network",
+                 .reason = refusal.reason});
   if (options_.on_refusal) options_.on_refusal(refusal);
 }
 
@@ -244,7 +297,25 @@ Result<void> GuardedFetch::adapt(FetchRequest& request, int status, const Hop& f
   return drop_credentials_across_origins(request, from.url, to.url);
 }
 
-std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop,
+// A body that streams is counted while it is sent.
+GuardedFetch::Sent GuardedFetch::sent_of(FetchRequest& request, const Hop& hop) {
+  const policy::Target& target = hop.target;
+  const bool usual_port = target.port == (target.scheme == "https" ? 443 : 80);
+  Sent sent{.method = request.method,
+            .host = usual_port ? target.host.name : fmt::format("{}:{}", target.host.name, target.port),
+            .sent_bytes = request.body.size()};
+  if (!request.body_source) return sent;
+  sent.streamed_bytes = std::make_shared<std::uint64_t>(0);
+  request.body_source = [source = std::move(request.body_source),
+                         bytes = sent.streamed_bytes]() -> io::Task<std::optional<std::string>> {
+    auto piece = co_await source();
+    if (piece && *piece) *bytes += (*piece)->size();
+    co_return piece;
+  };
+  return sent;
+}
+
+std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop, Sent sent,
                                                            std::unique_ptr<net::ClientResponse> transfer) {
   std::unique_ptr<FetchResponse> response(new FetchResponse());
   response->head_ = {transfer->status(), std::move(hop.url), hop.count > 0,
@@ -253,6 +324,7 @@ std::unique_ptr<FetchResponse> GuardedFetch::make_response(Hop hop,
   response->announced_bytes_ = announced_bytes(transfer->headers());
   response->owner_ = shared_from_this();
   response->transfer_ = std::move(transfer);
+  response->journey_ = std::make_unique<FetchResponse::Journey>(std::move(sent));
   return response;
 }
 
@@ -260,10 +332,16 @@ io::Task<std::unique_ptr<FetchResponse>> GuardedFetch::follow(FetchRequest reque
   RELAY_CO_TRY(policy::Target target, judge(request.url, BlockedFetch::What::url));
   std::string url = judged_url(target, request.url);
   for (Hop hop{std::move(target), std::move(url), 0};;) {
-    RELAY_CO_TRY(std::unique_ptr<net::ClientResponse> transfer, co_await send_hop(request, hop));
+    Sent sent = sent_of(request, hop);
+    Result<std::unique_ptr<net::ClientResponse>> answer = co_await send_hop(request, hop);
+    // A refused address has its own line, and nothing was sent.
+    if (!answer && answer.error().kind != ErrorKind::denied)
+      note(sent, 0, authority::ending_of(answer.error().kind), answer.error().message);
+    RELAY_CO_TRY(std::unique_ptr<net::ClientResponse> transfer, std::move(answer));
     const auto location = transfer->headers().find("location");
     if (!is_redirect(transfer->status()) || !location || request.redirects == Redirects::manual)
-      co_return make_response(std::move(hop), std::move(transfer));
+      co_return make_response(std::move(hop), std::move(sent), std::move(transfer));
+    note(sent, 0, authority::Ending::ok, {});
     if (request.redirects == Redirects::error)
       co_return fail(denied("fetch: the server redirects, and the request says redirect: \"error\""));
     RELAY_CO_TRY(Hop next, next_hop(hop, *location));

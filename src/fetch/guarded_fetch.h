@@ -8,10 +8,10 @@
 // its answer in between gains nothing. Redirects are followed here, one at a time, each judged like a first
 // request; the URL that is sent is rebuilt from the parts that were judged, so that client and judge cannot
 // read it differently. Credentials do not follow to another origin. No cookies, no proxies, bodies stream
-// both ways and are capped, unpacked, while they stream. What was refused is reported to the observer for
-// audit and counted.
+// both ways and are capped, unpacked, while they stream. What was sent and what was refused is written down
+// as an effect of the run's record; refusals are also reported to the observer and counted.
 //
-// One object for a run, made from its effective policy; shared by its calls. Loop thread only.
+// One object for a run, made from its record and its effective policy; shared by its calls. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "authority/recorded.h"
 #include "fetch/fetch_request.h"
 #include "io/event.h"
 #include "net/http_client.h"
@@ -46,6 +47,7 @@ struct BlockedFetch {
   std::string reason;
 };
 std::string_view name_of(BlockedFetch::What what);
+authority::Ending ending_of(BlockedFetch::What what);
 
 struct FetchCounters {
   std::uint64_t requests = 0, redirects = 0, refused_urls = 0, refused_redirects = 0, refused_addresses = 0,
@@ -83,9 +85,15 @@ class FetchResponse {
  private:
   friend class GuardedFetch;
   struct Slot;
-  FetchResponse() = default;
+  FetchResponse();
   ReplyHead head_;
+  /// The request is over: it becomes an effect of the run, once.
+  void note_end(authority::Ending ending, std::string reason = {});
+
   std::string host_;
+  struct Journey;  // what is written down about it
+  std::unique_ptr<Journey> journey_;
+  std::uint64_t received_bytes_ = 0;
   std::optional<std::uint64_t> announced_bytes_;
   std::shared_ptr<GuardedFetch> owner_;
   std::unique_ptr<net::ClientResponse> transfer_;
@@ -94,8 +102,8 @@ class FetchResponse {
 
 class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
  public:
-  static std::shared_ptr<GuardedFetch> make(io::Loop executor, net::HttpClient& client, FetchRules rules,
-                                            FetchOptions options);
+  static std::shared_ptr<GuardedFetch> make(const authority::Recorded& recorded, io::Loop executor,
+                                            net::HttpClient& client, FetchRules rules, FetchOptions options);
 
   /// Waits for its turn when too many of this run's requests are in flight. PolicyDenied when policy says no.
   io::Task<std::unique_ptr<FetchResponse>> send(FetchRequest request);
@@ -114,17 +122,29 @@ class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
     std::string url;
     int count = 0;  // redirects that led here
   };
-  GuardedFetch(io::Loop executor, net::HttpClient& client, FetchRules rules, FetchOptions options);
+  GuardedFetch(std::shared_ptr<authority::Effects> effects, io::Loop executor, net::HttpClient& client,
+               FetchRules rules, FetchOptions options);
 
+  /// One request that left, with what is known of it when it is over.
+  struct Sent {
+    std::string method;
+    std::string host;  // with the port where it is not the scheme's
+    std::uint64_t sent_bytes = 0;
+    std::shared_ptr<std::uint64_t> streamed_bytes = {};  // of a body that came in pieces
+  };
+  void note(const Sent& sent, std::uint64_t received_bytes, authority::Ending ending, std::string reason);
   io::Task<void> take_slot();
   io::Task<std::unique_ptr<FetchResponse>> follow(FetchRequest request);
   io::Task<std::unique_ptr<net::ClientResponse>> send_hop(const FetchRequest& request, const Hop& hop);
   Result<Hop> next_hop(const Hop& from, std::string_view location);
   static Result<void> adapt(FetchRequest& request, int status, const Hop& from, const Hop& to);
-  std::unique_ptr<FetchResponse> make_response(Hop hop, std::unique_ptr<net::ClientResponse> transfer);
+  std::unique_ptr<FetchResponse> make_response(Hop hop, Sent sent,
+                                               std::unique_ptr<net::ClientResponse> transfer);
+  static Sent sent_of(FetchRequest& request, const Hop& hop);
   Result<policy::Target> judge(const std::string& url, BlockedFetch::What what);
   Result<void> judge_address(const std::string& ip, const std::string& host);
 
+  std::shared_ptr<authority::Effects> effects_;
   net::HttpClient& client_;
   FetchRules rules_;
   FetchOptions options_;

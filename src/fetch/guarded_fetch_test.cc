@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "audit/recorded_fixture.h"
 #include "net/server_fixture.h"
 
 namespace relay::fetch {
@@ -95,7 +96,7 @@ class Fetch : public ::testing::Test {
       if (!options.resolver)
         options.resolver = [](const policy::Target& target) { return answer(target, "127.0.0.1"); };
       options.on_refusal = [this](const BlockedFetch& refusal) { refusals.push_back(refusal); };
-      guarded = GuardedFetch::make(loop.executor(), *client, std::move(rules), options);
+      guarded = GuardedFetch::make(recorded.get(), loop.executor(), *client, std::move(rules), options);
       return guarded;
     });
   }
@@ -120,6 +121,7 @@ class Fetch : public ::testing::Test {
   }
 
   net::TestServer server{peer};
+  audit::RecordedCall recorded;  // first: what is still open on the loop has effects to write
   net::LoopThread loop;
   policy::NetworkPolicy network;
   FetchOptions options;
@@ -137,6 +139,49 @@ TEST_F(Fetch, ReachesAnAllowedHost) {
   EXPECT_FALSE(reply->first.redirected);
   EXPECT_EQ(guarded->counters().requests, 1U);
   EXPECT_EQ(guarded->in_flight(), 0U);
+}
+
+TEST_F(Fetch, WhatLeftIsAnEffectOfTheRunWithItsBytes) {
+  FetchRequest post{.url = url("/x"), .method = "POST", .body = "12345"};
+  const auto reply = get(std::move(post));
+  ASSERT_TRUE(reply);
+  const auto lines = loop.call([&] { return recorded.lines(); });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(json::find_string(lines[0], "parent"), "req_1");
+  EXPECT_EQ(json::find_string(lines[0], "outcome"), "ok");
+  EXPECT_EQ(json::find_int(lines[0], "tier"), 2);
+  const json::object& args = lines[0].at("args").as_object();
+  EXPECT_EQ(json::find_string(args, "host"), fmt::format("api.example.org:{}", server.port()));
+  EXPECT_EQ(json::find_string(args, "method"), "POST");
+  EXPECT_EQ(json::find_int(args, "sentBytes"), 5);
+  EXPECT_EQ(json::find_int(args, "receivedBytes"), static_cast<std::int64_t>(reply->second.size()));
+}
+
+TEST_F(Fetch, EachHopOfARedirectIsAnEffect) {
+  ASSERT_TRUE(get(url(fmt::format("/to?status=302&url={}", url("/there", "other.test")))));
+  const auto lines = loop.call([&] { return recorded.lines(); });
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(json::write(lines[0].at("args")), HasSubstr("api.example.org"));
+  EXPECT_THAT(json::write(lines[1].at("args")), HasSubstr("other.test"));
+}
+
+TEST_F(Fetch, ARequestWithoutAnAnswerIsAnEffectThatFailed) {
+  options.resolver = [](const policy::Target& target) {
+    return std::vector<std::string>{fmt::format("{}:{}:127.0.0.1", target.host.name, target.port)};
+  };
+  ASSERT_FALSE(get("http://api.example.org:1/"));
+  const auto lines = loop.call([&] { return recorded.lines(); });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(json::find_string(lines[0], "outcome"), "ok");
+  EXPECT_EQ(json::find_bool(lines[0], "denied"), false);
+}
+
+TEST_F(Fetch, ARefusalIsAnEffectThatWasDenied) {
+  ASSERT_FALSE(get("http://evil.test/"));
+  const auto lines = loop.call([&] { return recorded.lines(); });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(json::find_bool(lines[0], "denied"), true);
+  EXPECT_EQ(json::write(lines[0].at("args")), R"({"host":"evil.test","what":"url"})");
 }
 
 TEST_F(Fetch, RefusesEveryOtherHostAndSaysWhich) {

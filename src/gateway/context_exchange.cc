@@ -28,8 +28,11 @@ std::string logger_name(std::string_view server, std::string_view logger) {
   return logger.empty() ? std::string(server) : fmt::format("{}/{}", server, logger);
 }
 
-ContextExchange::ContextExchange(mcp::Context& context, std::string server)
-    : context_(context), server_(std::move(server)), session_(session_of(context.caller())) {}
+ContextExchange::ContextExchange(mcp::Context& context, const authority::Caller& caller, std::string server)
+    : context_(context),
+      server_(std::move(server)),
+      session_(session_of(caller)),
+      principal_(caller.principal) {}
 
 void ContextExchange::progress(double value, std::optional<double> total, std::string_view message) {
   context_.progress(value, total, message);

@@ -13,10 +13,11 @@ namespace relay::gateway {
 class ContextExchange final : public peer::RequestScope {
  public:
   /// `server` stands in front of what the user is asked, so that people see who asks; empty: nothing does.
-  ContextExchange(mcp::Context& context, std::string server);
+  /// `caller` is the one of the record, or of the permission to do without.
+  ContextExchange(mcp::Context& context, const authority::Caller& caller, std::string server);
 
   [[nodiscard]] std::string_view session() const override { return session_; }
-  [[nodiscard]] std::string_view principal() const override { return context_.caller().principal; }
+  [[nodiscard]] std::string_view principal() const override { return principal_; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return context_.client(); }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override { return context_.log_level(); }
   [[nodiscard]] bool asks_in_rounds() const override {
@@ -35,6 +36,7 @@ class ContextExchange final : public peer::RequestScope {
   mcp::Context& context_;
   std::string server_;
   std::string session_;
+  std::string principal_;
   std::optional<json::object> missing_;
 };
 

@@ -67,10 +67,6 @@ class FakeUpstream final : public upstream::Upstream {
 
   [[nodiscard]] const upstream::ServerSpec& spec() const override { return spec_; }
   [[nodiscard]] upstream::Status status() const override { return state; }
-  io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange) override {
-    sent.push_back(outgoing);
-    co_return co_await handler(std::move(outgoing), exchange);
-  }
   io::Task<std::shared_ptr<const upstream::Offer>> offer() override {
     remembered = false;
     if (on_asked) on_asked();
@@ -81,10 +77,6 @@ class FakeUpstream final : public upstream::Upstream {
     return remembered ? remember() : offer();
   }
   [[nodiscard]] std::shared_ptr<const upstream::Offer> known_offer() const override { return offer_; }
-  io::Task<void> watch(std::string uri) override {
-    watched.push_back(std::move(uri));
-    co_return Result<void>{};
-  }
   void unwatch(std::string_view uri) override { std::erase(watched, uri); }
   void set_log_level(protocol::LogLevel level) override { log_level = level; }
   void roots_changed() override {}
@@ -102,6 +94,14 @@ class FakeUpstream final : public upstream::Upstream {
   std::function<void()> on_asked;
 
  private:
+  io::Task<peer::PeerAnswer> send(peer::Outgoing outgoing, peer::RequestScope& exchange) override {
+    sent.push_back(outgoing);
+    co_return co_await handler(std::move(outgoing), exchange);
+  }
+  io::Task<void> start_watch(std::string uri) override {
+    watched.push_back(std::move(uri));
+    co_return Result<void>{};
+  }
   io::Task<std::shared_ptr<const upstream::Offer>> remember() { co_return offer_; }
 
   template <class Change>

@@ -133,10 +133,10 @@ std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::C
   return guard_resource(std::move(route->server), std::move(route->original));
 }
 
-io::Task<bool> Gateway::watch(const authority::Caller&, std::string uri) {
+io::Task<bool> Gateway::watch(const authority::Recorded& recorded, std::string uri) {
   const auto route = route_of(uri);
   if (!route) co_return false;
-  RELAY_CO_CHECK(co_await route->server->watch(route->original));
+  RELAY_CO_CHECK(co_await route->server->watch(recorded, route->original));
   watched_.insert_or_assign(std::move(uri), *route);
   co_return true;
 }
@@ -164,13 +164,12 @@ io::Task<std::optional<protocol::Completion>> Gateway::complete(mcp::Context& co
   const auto route =
       is_prompt ? shelf()->find_prompt_route(request.ref) : shelf()->find_template(request.ref);
   if (!route) co_return std::optional<protocol::Completion>();
-  peer::Outgoing outgoing;
-  outgoing.method = "completion/complete";
-  outgoing.params = completion_params(request, route->original);
-  outgoing.timeout = route->server->spec().call_timeout;
-  ContextExchange exchange(context, route->server->spec().name);
-  RELAY_CO_TRY(peer::PeerAnswer answer, co_await route->server->request(std::move(outgoing), exchange));
-  if (!answer) co_return fail(context.refuse(std::move(answer.error())));
+  const auto permit = authority::Unrecorded::completion(context.caller());
+  std::string params = completion_params(request, route->original);
+  ContextExchange exchange(context, permit.caller(), route->server->spec().name);
+  RELAY_CO_TRY(peer::PeerAnswer answer,
+               co_await route->server->complete(permit, std::move(params), exchange));
+  if (!answer) co_return fail(protocol::to_error(std::move(answer.error())));
   co_return read_completion(*answer);
 }
 

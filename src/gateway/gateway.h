@@ -49,7 +49,7 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
                         std::vector<protocol::ResourceTemplate>& out) const override;
   [[nodiscard]] std::optional<pipeline::FoundResource> find_resource(const authority::Caller& caller,
                                                                      std::string_view uri) const override;
-  io::Task<bool> watch(const authority::Caller& caller, std::string uri) override;
+  io::Task<bool> watch(const authority::Recorded& recorded, std::string uri) override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
   void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const override;
   [[nodiscard]] std::shared_ptr<const pipeline::GuardedPrompt> find_prompt(

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "gateway/context_exchange.h"
-#include "protocol/json_writer.h"
 
 namespace relay::gateway {
 namespace {
@@ -15,6 +14,7 @@ using protocol::JsonText;
 using protocol::PromptResult;
 using protocol::ReadResult;
 using protocol::ToolResult;
+using upstream::PassedCall;
 using ServerPtr = std::shared_ptr<upstream::Upstream>;
 
 // What a client says about its request beyond the protocol's own members: traces, and what servers and
@@ -27,31 +27,23 @@ json::object meta_to_pass(const json::object& meta) {
   return passed;
 }
 
-std::string named_params(std::string_view name, std::string_view arguments) {
-  std::string out;
-  protocol::ObjectWriter writer(out);
-  writer.text("name", name);
-  writer.raw("arguments", arguments);
-  writer.finish();
-  return out;
-}
-
-peer::Outgoing outgoing_for(const upstream::ServerSpec& spec, const mcp::Context& context, std::string method,
-                            std::string params) {
-  peer::Outgoing outgoing;
-  outgoing.method = std::move(method);
-  outgoing.params = std::move(params);
-  outgoing.meta = meta_to_pass(context.request().meta());
-  outgoing.timeout = spec.call_timeout;
-  return outgoing;
-}
-
 // A legacy server that could not ask says so in its own words. A modern client is told what it would have to
 // declare.
-std::optional<Error> find_undeclared(mcp::Context& context, const ContextExchange& exchange) {
+std::optional<Error> find_undeclared(const mcp::Context& context, const ContextExchange& exchange) {
   if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy)
     return std::nullopt;
-  return context.refuse(protocol::missing_capability_error(*exchange.missing()));
+  return protocol::to_error(protocol::missing_capability_error(*exchange.missing()));
+}
+
+// One call to the server and its answer; an error that the server answered with reaches the client as it is.
+io::Task<JsonText> pass(upstream::Upstream& server, const Recorded& recorded, PassedCall passed,
+                        mcp::Context& context) {
+  passed.meta = meta_to_pass(context.request().meta());
+  ContextExchange exchange(context, recorded.call().caller, server.spec().name);
+  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server.request(recorded, std::move(passed), exchange));
+  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
+  if (!answer) co_return fail(protocol::to_error(std::move(answer.error())));
+  co_return *std::move(answer);
 }
 
 // Parsing a large result to find one flag would cost more than passing it on.
@@ -68,51 +60,40 @@ bool is_better_a_task(const protocol::Tool& tool, const protocol::ClientCapabili
 }
 
 io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result,
-                               mcp::Context& context) {
-  peer::Outgoing outgoing =
-      outgoing_for(server->spec(), context, "tools/call", named_params(tool.name, context.arguments_text()));
-  outgoing.input_schema = tool.input_schema;
-  outgoing.as_task = is_better_a_task(tool, context.client());
-  ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
-  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
-  if (!answer) co_return fail(context.refuse(std::move(answer.error())));
-  if (on_result) on_result(*answer);
+                               mcp::Context& context, const Recorded& recorded) {
+  PassedCall passed{.kind = PassedCall::Kind::tool, .name = tool.name};
+  passed.input_schema = tool.input_schema;
+  passed.as_task = is_better_a_task(tool, context.client());
+  RELAY_CO_TRY(JsonText answer, co_await pass(*server, recorded, std::move(passed), context));
+  if (on_result) on_result(answer);
   ToolResult result;
-  result.is_error = says_error(*answer);
-  result.raw = *std::move(answer);
+  result.is_error = says_error(answer);
+  result.raw = std::move(answer);
   co_return result;
 }
 
-io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Context& context) {
-  peer::Outgoing outgoing =
-      outgoing_for(server->spec(), context, "prompts/get", named_params(name, context.arguments_text()));
-  ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
-  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
-  if (!answer) co_return fail(context.refuse(std::move(answer.error())));
+io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Context& context,
+                                   const Recorded& recorded) {
+  PassedCall passed{.kind = PassedCall::Kind::prompt, .name = std::move(name)};
   PromptResult result;
-  result.raw = *std::move(answer);
+  RELAY_CO_TRY(result.raw, co_await pass(*server, recorded, std::move(passed), context));
   co_return result;
 }
 
 // The revisions disagree about the code for "there is no such resource"; our own dispatchers know which one
 // the client expects.
-Error resource_error(mcp::Context& context, protocol::RpcError error) {
-  if (error.code == protocol::code::kResourceNotFound || error.code == protocol::code::kInvalidParams)
+Error resource_error(Error error) {
+  if (error.rpc && (error.rpc->code == protocol::code::kResourceNotFound ||
+                    error.rpc->code == protocol::code::kInvalidParams))
     return not_found(std::move(error.message));
-  return context.refuse(std::move(error));
+  return error;
 }
 
-io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, mcp::Context& context) {
-  std::string params;
-  protocol::ObjectWriter writer(params);
-  writer.text("uri", uri);
-  writer.finish();
-  peer::Outgoing outgoing = outgoing_for(server->spec(), context, "resources/read", std::move(params));
-  ContextExchange exchange(context, server->spec().name);
-  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server->request(std::move(outgoing), exchange));
-  if (!answer) co_return fail(resource_error(context, std::move(answer.error())));
+io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, mcp::Context& context,
+                               const Recorded& recorded) {
+  PassedCall passed{.kind = PassedCall::Kind::resource, .name = std::move(uri)};
+  Result<JsonText> answer = co_await pass(*server, recorded, std::move(passed), context);
+  if (!answer) co_return fail(resource_error(std::move(answer.error())));
   ReadResult result;
   result.raw = *std::move(answer);
   co_return result;
@@ -145,8 +126,8 @@ std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, co
   guarded.tier = tier_of(server->spec(), tool);
   guarded.budget_bytes = budget_bytes;
   guarded.handler = [server = std::move(server), original = tool, seen = std::move(on_result)](
-                        mcp::Context& context, const Recorded&) {
-    return pass_tool(server, original, seen, context);
+                        mcp::Context& context, const Recorded& recorded) {
+    return pass_tool(server, original, seen, context, recorded);
   };
   return entry;
 }
@@ -158,8 +139,8 @@ std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(ServerPtr server, co
   guarded->prompt.name = std::move(name);
   guarded->upstream = audited(*server, prompt.name);
   guarded->handler = [server = std::move(server), original = prompt.name](mcp::Context& context,
-                                                                          const Recorded&) {
-    return pass_prompt(server, original, context);
+                                                                          const Recorded& recorded) {
+    return pass_prompt(server, original, context, recorded);
   };
   return guarded;
 }
@@ -168,8 +149,9 @@ pipeline::FoundResource guard_resource(ServerPtr server, std::string uri) {
   pipeline::FoundResource found;
   found.name = server->spec().name;
   found.upstream = audited(*server, uri);
-  found.read = [server = std::move(server), uri = std::move(uri)](mcp::Context& context, const Recorded&) {
-    return pass_read(server, uri, context);
+  found.read = [server = std::move(server), uri = std::move(uri)](mcp::Context& context,
+                                                                  const Recorded& recorded) {
+    return pass_read(server, uri, context, recorded);
   };
   return found;
 }

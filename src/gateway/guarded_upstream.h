@@ -15,9 +15,8 @@
 
 namespace relay::gateway {
 
-/// The arguments that are sent are the bytes of context.request() (arguments_text()): whoever calls from
-/// elsewhere than tools/call hands in a Context whose request is the inner one. `on_result` sees each result
-/// before it is passed on; may be empty.
+/// The arguments that are sent are those of the record, byte for byte. `on_result` sees each result before it
+/// is passed on; may be empty.
 using OnResult = std::function<void(const protocol::JsonText& result)>;
 std::shared_ptr<const pipeline::Provider::Entry> guard_tool(std::shared_ptr<upstream::Upstream> server,
                                                             const protocol::Tool& tool, std::string name,

@@ -16,7 +16,7 @@ io::Task<protocol::Listing<protocol::Prompt>> Backend::list_prompts(const author
 io::Task<protocol::ReadResult> Backend::read_resource(Context&, std::string uri) {
   co_return fail(not_found(fmt::format("Resource not found: {}", uri)));
 }
-io::Task<protocol::PromptResult> Backend::get_prompt(Context&, std::string name, json::object) {
+io::Task<protocol::PromptResult> Backend::get_prompt(Context&, std::string name, authority::Arguments) {
   co_return fail(invalid(fmt::format("Unknown prompt: {}", name)));
 }
 io::Task<protocol::Completion> Backend::complete(Context&, protocol::CompletionRequest) {
@@ -35,8 +35,8 @@ std::string Backend::view_of(const authority::Caller&, std::string_view) const {
 void Backend::session_ended(const authority::Caller&) {}
 void Backend::want_log_level(protocol::LogLevel) {}
 
-protocol::RpcError unknown_tool(std::string_view name) {
-  return {protocol::code::kInvalidParams, fmt::format("Unknown tool: {}", name), {}};
+Error unknown_tool(std::string_view name) {
+  return protocol::to_error({protocol::code::kInvalidParams, fmt::format("Unknown tool: {}", name), {}});
 }
 
 }  // namespace relay::mcp

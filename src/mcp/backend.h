@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "authority/arguments.h"
 #include "authority/caller.h"
 #include "io/task.h"
 #include "mcp/context.h"
@@ -38,6 +39,17 @@ class ChangeObserver {
   virtual void log(protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
 };
 
+/// A tool that was found for a call. Each backend derives its own entry from it, and gets it back in
+/// call_tool: the tool that the dispatcher looked at is the one that runs, and it is looked up once.
+class FoundTool {
+ public:
+  FoundTool() = default;
+  FoundTool(const FoundTool&) = default;
+  FoundTool& operator=(const FoundTool&) = default;
+  virtual ~FoundTool() = default;
+  [[nodiscard]] virtual const protocol::Tool& tool() const = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -53,18 +65,20 @@ class Backend {
       const authority::Caller& caller);
   virtual io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller);
 
-  /// The description of a tool, if it is at hand; asked once for each call. Null does not mean that the tool
-  /// does not exist: call_tool says that, with refuse(unknown_tool(name)).
-  [[nodiscard]] virtual std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller,
-                                                                        std::string_view name) = 0;
-  /// An Error becomes a tool result with isError unless context.refuse() was called.
+  /// A tool, if it is at hand; asked once for each call. Null does not mean that the tool does not exist:
+  /// call_tool says that, with unknown_tool(name).
+  [[nodiscard]] virtual std::shared_ptr<const FoundTool> find_tool(const authority::Caller& caller,
+                                                                   std::string_view name) = 0;
+  /// `found` is what find_tool of this backend gave for the name, and may be null. An Error becomes a tool
+  /// result with isError unless it has a JSON-RPC form.
   virtual io::Task<protocol::ToolResult> call_tool(Context& context, std::string name,
-                                                   json::object arguments) = 0;
+                                                   std::shared_ptr<const FoundTool> found,
+                                                   authority::Arguments arguments) = 0;
 
   /// An Error becomes a JSON-RPC error; `not_found` has its own code.
   virtual io::Task<protocol::ReadResult> read_resource(Context& context, std::string uri);
   virtual io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name,
-                                                      json::object arguments);
+                                                      authority::Arguments arguments);
   virtual io::Task<protocol::Completion> complete(Context& context, protocol::CompletionRequest request);
   /// How long an answer of read_resource may be kept.
   [[nodiscard]] virtual protocol::Caching caching_of(std::string_view uri) const;
@@ -82,6 +96,6 @@ class Backend {
   virtual void want_log_level(protocol::LogLevel level);
 };
 
-protocol::RpcError unknown_tool(std::string_view name);
+Error unknown_tool(std::string_view name);
 
 }  // namespace relay::mcp

@@ -79,7 +79,7 @@ void Catalogue::report_prompts_changed() {
 io::Task<protocol::Listing<protocol::Tool>> Catalogue::list_tools(const authority::Caller&) {
   if (!tool_list_) {
     auto list = std::make_shared<std::vector<protocol::Tool>>();
-    for (const auto& entry : tools_) list->push_back(entry->tool);
+    for (const auto& entry : tools_) list->push_back(entry->description);
     tool_list_ = std::move(list);
   }
   co_return protocol::Listing<protocol::Tool>{tool_list_, caching_};
@@ -95,23 +95,21 @@ io::Task<protocol::Listing<protocol::Prompt>> Catalogue::list_prompts(const auth
   co_return protocol::Listing<protocol::Prompt>{collect(prompts_, &PromptEntry::prompt), caching_};
 }
 
-std::shared_ptr<const protocol::Tool> Catalogue::find_tool(const authority::Caller&, std::string_view name) {
+std::shared_ptr<const FoundTool> Catalogue::find_tool(const authority::Caller&, std::string_view name) {
   const auto found = tool_by_name_.find(name);
-  if (found == tool_by_name_.end()) return nullptr;
-  return {found->second, &found->second->tool};
+  return found == tool_by_name_.end() ? nullptr : found->second;
 }
 
 io::Task<protocol::ToolResult> Catalogue::call_tool(Context& context, std::string name,
-                                                    json::object arguments) {
-  const auto found = tool_by_name_.find(name);
-  if (found == tool_by_name_.end()) co_return fail(context.refuse(unknown_tool(name)));
+                                                    std::shared_ptr<const FoundTool> found,
+                                                    authority::Arguments arguments) {
+  if (!found) found = find_tool(context.caller(), name);
+  if (!found) co_return fail(unknown_tool(name));
   // The handler may outlive its entry in the catalogue.
-  const std::shared_ptr<const ToolEntry> entry = found->second;
-  json::value checked(std::move(arguments));
-  if (const auto problems = entry->input.check(checked); !problems.empty())
+  const auto entry = std::static_pointer_cast<const ToolEntry>(std::move(found));
+  if (const auto problems = entry->input.check(arguments.value()); !problems.empty())
     co_return protocol::ToolResult::error(names_of(problems));
-  RELAY_CO_TRY(protocol::ToolResult result,
-               co_await entry->handler(context, std::move(checked.get_object())));
+  RELAY_CO_TRY(protocol::ToolResult result, co_await entry->handler(context, arguments.object()));
   if (!entry->output || result.is_error || result.raw) co_return result;
   if (!result.structured)
     co_return fail(internal(fmt::format("the tool '{}' gave no structured result", name)));
@@ -137,19 +135,19 @@ io::Task<protocol::ReadResult> Catalogue::read_resource(Context& context, std::s
 }
 
 io::Task<protocol::PromptResult> Catalogue::get_prompt(Context& context, std::string name,
-                                                       json::object arguments) {
+                                                       authority::Arguments arguments) {
   const auto found =
       std::ranges::find_if(prompts_, [&](const PromptEntry& entry) { return entry.prompt.name == name; });
   if (found == prompts_.end()) co_return fail(invalid(fmt::format("Unknown prompt: {}", name)));
   for (const protocol::PromptArgument& argument : found->prompt.arguments) {
-    const json::value* given = json::find(arguments, argument.name);
+    const json::value* given = json::find(arguments.object(), argument.name);
     if (!given && argument.required)
       co_return fail(invalid(fmt::format("the prompt needs the argument '{}'", argument.name)));
     if (given && !given->is_string())
       co_return fail(invalid(fmt::format("the argument '{}' must be a string", argument.name)));
   }
   const CataloguePromptHandler handler = found->handler;
-  co_return co_await handler(context, std::move(arguments));
+  co_return co_await handler(context, arguments.object());
 }
 
 io::Task<protocol::Completion> Catalogue::complete(Context&, protocol::CompletionRequest request) {

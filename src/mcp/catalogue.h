@@ -55,19 +55,24 @@ class Catalogue : public Backend {
   io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
       const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller) override;
-  [[nodiscard]] std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller,
-                                                                std::string_view name) override;
+  [[nodiscard]] std::shared_ptr<const FoundTool> find_tool(const authority::Caller& caller,
+                                                           std::string_view name) override;
   io::Task<protocol::ToolResult> call_tool(Context& context, std::string name,
-                                           json::object arguments) override;
+                                           std::shared_ptr<const FoundTool> found,
+                                           authority::Arguments arguments) override;
   io::Task<protocol::ReadResult> read_resource(Context& context, std::string uri) override;
   io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name,
-                                              json::object arguments) override;
+                                              authority::Arguments arguments) override;
   io::Task<protocol::Completion> complete(Context& context, protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
 
  private:
-  struct ToolEntry {
-    protocol::Tool tool;
+  struct ToolEntry final : FoundTool {
+    ToolEntry(protocol::Tool of, CatalogueToolHandler by, protocol::Schema in,
+              std::optional<protocol::Schema> out)
+        : description(std::move(of)), handler(std::move(by)), input(std::move(in)), output(std::move(out)) {}
+    [[nodiscard]] const protocol::Tool& tool() const override { return description; }
+    protocol::Tool description;
     CatalogueToolHandler handler;
     protocol::Schema input;
     std::optional<protocol::Schema> output;

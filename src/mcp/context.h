@@ -18,9 +18,10 @@
 //     co_return ToolResult::text("removed");
 //   }
 //
-// An Error that a handler returns becomes a tool result with isError, which the model reads. For the rare
-// case that must be a JSON-RPC error there is refuse(). Cancellation unwinds the coroutine (see io/task.h); a
-// tool needs code for it only where it has to clean up more than its destructors do.
+// An Error that a handler returns becomes a tool result with isError, which the model reads. An Error that
+// has a JSON-RPC form (protocol::to_error) ends the call with that JSON-RPC error instead. Cancellation
+// unwinds the coroutine (see io/task.h); a tool needs code for it only where it has to clean up more than its
+// destructors do.
 //
 // A Context lives as long as its handler runs, and is used on the loop thread only.
 #pragma once
@@ -59,8 +60,6 @@ class Context {
   /// ended: while they hold this the context is there. Null where the owner of the context waits for them.
   [[nodiscard]] virtual std::shared_ptr<void> hold() { return {}; }
 
-  /// The arguments byte for byte, for whoever passes them on.
-  [[nodiscard]] std::string_view arguments_text() const { return request().arguments_text(); }
   [[nodiscard]] std::optional<std::string_view> traceparent() const {
     return json::find_string(request().meta(), "traceparent");
   }
@@ -84,9 +83,6 @@ class Context {
   /// From here on the call is a task: the client has its id and comes back for the rest. Without effect when
   /// it is one already, and where the client knows no tasks. For tools with TaskStart::when_told.
   virtual void become_task() = 0;
-
-  /// `return fail(context.refuse(error))` ends the call with that JSON-RPC error instead of a tool result.
-  virtual Error refuse(protocol::RpcError error) = 0;
 
   /// Legacy HTTP only, elsewhere without effect: ends the connection while the call goes on; the client polls
   /// for the rest with Last-Event-ID. For long calls through proxies that do not keep connections open.

@@ -46,12 +46,13 @@ io::Task<ResultMembers> task_result(ServedRequest& call) {
   const auto id = json::find_string(call.params(), "taskId");
   const auto task =
       id ? call.server().tasks().find(*id, call.caller().principal, protocol::Era::legacy) : nullptr;
-  if (!task) co_return fail(call.refuse({code::kInvalidParams, "there is no such task", {}}));
+  if (!task) co_return fail(protocol::to_error({code::kInvalidParams, "there is no such task", {}}));
   task->asking = legacy.reply();
   for (std::string& question : std::exchange(task->unsent, {})) legacy.reply()->send(std::move(question));
   RELAY_CO_CHECK(co_await task->ended.wait());
-  if (!task->outcome) co_return fail(call.refuse({code::kInvalidParams, "the task was cancelled", {}}));
-  if (!task->outcome->has_value()) co_return fail(call.refuse(task->outcome->error()));
+  if (!task->outcome)
+    co_return fail(protocol::to_error({code::kInvalidParams, "the task was cancelled", {}}));
+  if (!task->outcome->has_value()) co_return fail(protocol::to_error(task->outcome->error()));
   ResultMembers outcome = **task->outcome;
   if (!outcome.meta_members.empty()) outcome.meta_members += ',';
   outcome.meta_members += related_task_member(task->id);
@@ -123,7 +124,7 @@ void LegacyDispatcher::call_tool(const std::shared_ptr<Session>& session, protoc
   auto tool = name ? server_.backend().find_tool(session->caller, *name) : nullptr;
   const bool knows_tasks = session->revision >= protocol::Revision::v2025_11_25;
   const json::object* task = knows_tasks ? json::find_object(request.params, "task") : nullptr;
-  const auto support = tool ? tool->task_support : protocol::TaskSupport::forbidden;
+  const auto support = tool ? tool->tool().task_support : protocol::TaskSupport::forbidden;
   if (task && support == protocol::TaskSupport::forbidden)
     return answer(*reply, request.id, refuse(code::kMethodNotFound, "this tool cannot be called as a task"));
   if (knows_tasks && !task && support == protocol::TaskSupport::required)

@@ -41,7 +41,7 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_all(std::vector<p
   if (asks.empty()) co_return std::vector<protocol::InputResponse>{};
   for (const protocol::Ask& ask : asks)
     if (auto missing = protocol::missing_capability(ask.request, client()))
-      co_return fail(refuse(protocol::missing_capability_error(*std::move(missing))));
+      co_return fail(protocol::to_error(protocol::missing_capability_error(*std::move(missing))));
   // Rounds come one after the other: a tool that asks from two places at once asks twice.
   while (round_) {
     const std::shared_ptr<Round> current = round_;

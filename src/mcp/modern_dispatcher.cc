@@ -149,12 +149,13 @@ void ModernDispatcher::call(Incoming incoming, const protocol::FindHeader* heade
   const Operation operation = find_operation(incoming.request.method);
   if (!operation)
     return refuse(*reply, id, code::kMethodNotFound, "Method not found: " + incoming.request.method, 404);
-  std::shared_ptr<const protocol::Tool> tool;
+  std::shared_ptr<const FoundTool> tool;
   if (const auto name = json::find_string(incoming.request.params, "name");
       name && incoming.request.method == "tools/call")
     tool = server_.backend().find_tool(incoming.caller, *name);
   if (tool)
-    if (const auto wrong = check_tool(incoming, *tool, headers)) return refuse(*reply, id, *wrong, 400);
+    if (const auto wrong = check_tool(incoming, tool->tool(), headers))
+      return refuse(*reply, id, *wrong, 400);
   if (may_ask(incoming.request.method)) {
     if (const json::value* responses = json::find(incoming.request.params, "inputResponses");
         responses && !responses->is_object())
@@ -170,7 +171,8 @@ void ModernDispatcher::call(Incoming incoming, const protocol::FindHeader* heade
       std::make_shared<ModernCall>(server_, std::move(incoming.caller), std::move(incoming.envelope),
                                    std::move(incoming.request), std::move(incoming.reply));
   started->tool = std::move(tool);
-  if (started->tool && started->tool->task_start == protocol::TaskStart::at_once) started->become_task();
+  if (started->tool && started->tool->tool().task_start == protocol::TaskStart::at_once)
+    started->become_task();
   start(std::move(started), operation);
 }
 

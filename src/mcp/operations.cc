@@ -23,16 +23,16 @@ Result<std::string> take_text(ServedRequest& call, std::string_view key) {
 }
 
 // Missing arguments are an empty object; arguments of another type are the client's mistake.
-Result<json::object> take_arguments(ServedRequest& call) {
+Result<authority::Arguments> take_arguments(ServedRequest& call) {
   json::value* arguments = call.params().if_contains("arguments");
-  if (!arguments) return json::object();
+  if (!arguments) return authority::Arguments();
   if (!arguments->is_object()) return fail(invalid("params.arguments must be an object"));
-  return std::move(arguments->get_object());
+  return authority::Arguments::of_message(call.request().text, std::move(arguments->get_object()));
 }
 
 // Parameters that make no sense are a protocol error, also for tools/call.
-Error refuse_params(ServedRequest& call, const Error& error) {
-  return call.refuse({protocol::code::kInvalidParams, error.message, {}});
+Error refuse_params(const Error& error) {
+  return protocol::to_error({protocol::code::kInvalidParams, error.message, {}});
 }
 
 std::string meta_members_of(const json::object& meta) {
@@ -90,11 +90,12 @@ io::Task<ResultMembers> list_prompts(ServedRequest& call) {
 
 io::Task<ResultMembers> call_tool(ServedRequest& call) {
   auto name = take_text(call, "name");
-  if (!name) co_return fail(refuse_params(call, name.error()));
+  if (!name) co_return fail(refuse_params(name.error()));
   auto arguments = take_arguments(call);
-  if (!arguments) co_return fail(refuse_params(call, arguments.error()));
-  RELAY_CO_TRY(const protocol::ToolResult result,
-               co_await call.server().backend().call_tool(call, *std::move(name), *std::move(arguments)));
+  if (!arguments) co_return fail(refuse_params(arguments.error()));
+  RELAY_CO_TRY(
+      const protocol::ToolResult result,
+      co_await call.server().backend().call_tool(call, *std::move(name), call.tool, *std::move(arguments)));
   if (result.raw) co_return outcome_of_raw(result.raw->text(), call.revision());
   ResultMembers outcome;
   protocol::append_members(outcome.members, result, call.revision());
@@ -118,7 +119,7 @@ io::Task<ResultMembers> read_resource(ServedRequest& call) {
 
 io::Task<ResultMembers> get_prompt(ServedRequest& call) {
   RELAY_CO_TRY(std::string name, take_text(call, "name"));
-  RELAY_CO_TRY(json::object arguments, take_arguments(call));
+  RELAY_CO_TRY(authority::Arguments arguments, take_arguments(call));
   RELAY_CO_TRY(const protocol::PromptResult result,
                co_await call.server().backend().get_prompt(call, std::move(name), std::move(arguments)));
   if (result.raw) co_return outcome_of_raw(result.raw->text(), call.revision());

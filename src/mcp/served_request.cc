@@ -23,7 +23,7 @@ ResultMembers tool_error(const Error& error, protocol::Revision revision) {
 
 std::expected<ResultMembers, protocol::RpcError> judge(ServedRequest& call, Result<ResultMembers> result) {
   if (result) return *std::move(result);
-  if (call.refusal()) return std::unexpected(*call.refusal());
+  if (result.error().rpc) return std::unexpected(protocol::to_rpc_error(result.error()));
   if (call.request().method == "tools/call") return tool_error(result.error(), call.revision());
   protocol::RpcError error = protocol::to_rpc_error(result.error());
   if (result.error().kind == ErrorKind::not_found && call.request().method == "resources/read") {
@@ -99,11 +99,6 @@ void ServedRequest::log(protocol::LogLevel level, std::string_view logger, json:
   reply_->send(protocol::write_notification("notifications/message", params));
 }
 
-Error ServedRequest::refuse(protocol::RpcError error) {
-  refusal_ = std::move(error);
-  return invalid(refusal_->message);
-}
-
 void ServedRequest::close_stream() {
   if (reply_) reply_->close_early();
 }
@@ -111,8 +106,8 @@ void ServedRequest::close_stream() {
 void ServedRequest::become_task() {
   // Where the handler decides, what its tool declares is beside the point: in the modern era only a server
   // knows what becomes a task.
-  const bool declared = tool && (tool->task_support != protocol::TaskSupport::forbidden ||
-                                 tool->task_start == protocol::TaskStart::when_told);
+  const bool declared = tool && (tool->tool().task_support != protocol::TaskSupport::forbidden ||
+                                 tool->tool().task_start == protocol::TaskStart::when_told);
   if (task_ || !declared || !may_become_task()) return;
   // A store that is full leaves the call what it is: the client waits for its answer.
   static_cast<void>(start_task(std::nullopt));

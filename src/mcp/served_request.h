@@ -30,7 +30,6 @@ class ServedRequest : public Context, public std::enable_shared_from_this<Served
   [[nodiscard]] std::shared_ptr<void> hold() final { return shared_from_this(); }
   void progress(double value, std::optional<double> total, std::string_view message) final;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) final;
-  Error refuse(protocol::RpcError error) final;
   void close_stream() final;
   void become_task() override;
 
@@ -41,9 +40,8 @@ class ServedRequest : public Context, public std::enable_shared_from_this<Served
   void complete(std::expected<ResultMembers, protocol::RpcError> outcome);
   /// Whoever asked does not want to know any more.
   void end_without_answer();
-  [[nodiscard]] const std::optional<protocol::RpcError>& refusal() const { return refusal_; }
   /// The tool that is called, set by the dispatcher when it is known.
-  std::shared_ptr<const protocol::Tool> tool;
+  std::shared_ptr<const FoundTool> tool;
   /// The call becomes a task; its reply gets the task instead of a result.
   Result<void> start_task(std::optional<std::chrono::milliseconds> ttl);
 
@@ -66,7 +64,6 @@ class ServedRequest : public Context, public std::enable_shared_from_this<Served
  private:
   std::string progress_token_;  // JSON text; empty: the client does not want progress
   double last_progress_ = -std::numeric_limits<double>::infinity();
-  std::optional<protocol::RpcError> refusal_;
 };
 
 /// One method of the protocol that a backend answers: tools/call, prompts/list. Null for everything else.

@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "audit/recorded_fixture.h"
 #include "io/thread_pool.h"
 
 namespace relay::packages {
@@ -25,6 +26,10 @@ class LoopFixture : public ::testing::Test {
     return result ? std::move(*result) : Result<T>(fail(internal("the loop ran dry")));
   }
 
+  /// The permission to start processes.
+  [[nodiscard]] std::shared_ptr<authority::Effects> effects() const { return recorded.get().effects(); }
+
+  audit::RecordedCall recorded;
   io::asio::io_context loop;
   io::ThreadPool pool{2};
 };

@@ -139,6 +139,12 @@ Result<void> write_entries(const fs::path& work, const std::set<std::string>& sp
   return {};
 }
 
+json::array named_packages(const NpmRequest& request) {
+  json::array names;
+  for (const auto& [name, range] : request.dependencies) names.emplace_back(name + "@" + range);
+  return names;
+}
+
 }  // namespace
 
 // One bundling: where it happens and what is bundled. The directory goes away with it.
@@ -220,25 +226,24 @@ std::optional<capsule::DepsLayer> NpmResolver::find(const NpmRequest& request) {
   return layers_.find(layer_key(request));
 }
 
-io::Task<capsule::DepsLayer> NpmResolver::resolve(NpmRequest request, Progress progress) {
+io::Task<capsule::DepsLayer> NpmResolver::resolve(EffectsPtr effects, NpmRequest request, Progress progress) {
   std::string key = layer_key(request);
   if (auto found = layers_.find(key)) co_return std::move(*found);
-  auto work = [this, request = std::move(request), key, progress = std::move(progress)] {
-    return load_or_build(request, key, progress);
-  };
+  auto work = [this, effects = std::move(effects), request = std::move(request), key,
+               progress = std::move(progress)] { return load_or_build(effects, request, key, progress); };
   co_return co_await flights_.run(key, std::move(work));
 }
 
-io::Task<capsule::DepsLayer> NpmResolver::load_or_build(NpmRequest request, std::string key,
-                                                        Progress progress) {
+io::Task<capsule::DepsLayer> NpmResolver::load_or_build(EffectsPtr effects, NpmRequest request,
+                                                        std::string key, Progress progress) {
   auto stored = co_await pool_.run([this, key] { return layers_.load(key); });
   if (stored) co_return stored;
-  auto installing = [this, request, progress] { return install(request, progress); };
+  auto installing = [this, effects, request, progress] { return install(effects, request, progress); };
   RELAY_CO_TRY(const fs::path directory, co_await installs_.run(install_key(request), installing));
-  co_return co_await bundle(request, directory, key, progress);
+  co_return co_await bundle(effects, request, directory, key, progress);
 }
 
-io::Task<fs::path> NpmResolver::install(const NpmRequest& request, Progress progress) {
+io::Task<fs::path> NpmResolver::install(EffectsPtr effects, const NpmRequest& request, Progress progress) {
   const fs::path shelf = options_.cache / "npm";
   const fs::path directory = shelf / install_key(request);
   std::error_code error;
@@ -247,14 +252,15 @@ io::Task<fs::path> NpmResolver::install(const NpmRequest& request, Progress prog
     co_return directory;
   }
   const fs::path temporary = shelf / temporary_name(".tmp-");
-  auto done = co_await run_npm(request, temporary, progress);
+  auto done = co_await run_npm(effects, request, temporary, progress);
   if (done) done = write_new_file(temporary / kComplete, "");
   auto placing = [temporary, directory, done] { return place_installation(temporary, directory, done); };
   RELAY_CO_CHECK(co_await pool_.run(placing));
   co_return directory;
 }
 
-io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& directory, Progress progress) {
+io::Task<void> NpmResolver::run_npm(EffectsPtr effects, const NpmRequest& request, const fs::path& directory,
+                                    Progress progress) {
   RELAY_CO_CHECK(make_directory(directory));
   RELAY_CO_CHECK(write_new_file(directory / "package.json", package_json(request)));
   if (!request.lockfile.empty()) {
@@ -263,16 +269,18 @@ io::Task<void> NpmResolver::run_npm(const NpmRequest& request, const fs::path& d
   }
   ToolCall call{options_.npm,       npm_args(request), options_.environment,
                 directory.string(), "npm install",     options_.install_timeout};
-  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(std::move(call), std::move(progress)));
+  call.packages = named_packages(request);
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(effects, std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return check_installed(directory);
   co_return fail(with_log(diagnose_npm(outcome.err), outcome.err, private_paths(options_, directory)));
 }
 
-io::Task<capsule::DepsLayer> NpmResolver::bundle(const NpmRequest& request, const fs::path& directory,
-                                                 const std::string& key, Progress progress) {
+io::Task<capsule::DepsLayer> NpmResolver::bundle(EffectsPtr effects, const NpmRequest& request,
+                                                 const fs::path& directory, const std::string& key,
+                                                 Progress progress) {
   const auto work = std::make_shared<Work>(directory, request);
-  RELAY_CO_CHECK(co_await run_esbuild(*work, progress));
-  RELAY_CO_CHECK(co_await compile(*work, progress));
+  RELAY_CO_CHECK(co_await run_esbuild(effects, *work, progress));
+  RELAY_CO_CHECK(co_await compile(effects, *work, progress));
   auto packing = [this, work, key]() -> Result<capsule::DepsLayer> {
     RELAY_TRY(std::string zip, work->make_layer());
     return layers_.save(key, std::move(zip));
@@ -282,7 +290,7 @@ io::Task<capsule::DepsLayer> NpmResolver::bundle(const NpmRequest& request, cons
 
 // Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need
 // the source.
-io::Task<void> NpmResolver::compile(Work& work, Progress progress) {
+io::Task<void> NpmResolver::compile(EffectsPtr effects, Work& work, Progress progress) {
   if (options_.compiler.empty() || options_.sourcemaps == Sourcemaps::on) co_return Result<void>{};
   RELAY_CO_CHECK(work.write_module());
   const fs::path made = work.path() / "bundle.qbc";
@@ -290,7 +298,7 @@ io::Task<void> NpmResolver::compile(Work& work, Progress progress) {
                                 (work.path() / "bundle.mjs").string(), made.string()};
   ToolCall call{options_.node,        std::move(args),          options_.environment,
                 work.path().string(), "compiling dependencies", options_.bundle_timeout};
-  const auto outcome = co_await run_tool(std::move(call), std::move(progress));
+  const auto outcome = co_await run_tool(effects, std::move(call), std::move(progress));
   std::error_code ignored;
   if (!outcome || !outcome->status.clean()) fs::remove(made, ignored);
   co_return Result<void>{};
@@ -307,23 +315,23 @@ ToolCall NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::s
           directory.string(), "bundling dependencies", options_.bundle_timeout};
 }
 
-io::Task<void> NpmResolver::run_esbuild(Work& work, Progress progress) {
+io::Task<void> NpmResolver::run_esbuild(EffectsPtr effects, Work& work, Progress progress) {
   RELAY_CO_CHECK(write_entries(work.path(), work.specifiers));
   ToolCall bundling = esbuild_call(work.installed, bundle_args(work.name, options_.sourcemaps));
-  RELAY_CO_TRY(ToolOutcome outcome, co_await run_tool(std::move(bundling), progress));
+  RELAY_CO_TRY(ToolOutcome outcome, co_await run_tool(effects, std::move(bundling), progress));
   if (!outcome.status.clean()) {
     // The source was searched for subpaths by looking at strings: those that are none are left out.
     std::size_t dropped = 0;
     for (const std::string& missing : missing_entries(outcome.err, work.name))
       if (work.subpaths.erase(missing) > 0) dropped += work.specifiers.erase(missing);
-    if (dropped > 0) co_return co_await run_esbuild(work, std::move(progress));
+    if (dropped > 0) co_return co_await run_esbuild(effects, work, std::move(progress));
     std::set<std::string> suspects = complaining_packages(outcome.err);
     for (const std::string& specifier : work.specifiers) suspects.insert(specifier);
     const std::string native = native_sentence(work.installed, suspects);
     co_return fail(dependency_error(native.empty() ? diagnose_esbuild(outcome.err) : native));
   }
   ToolCall naming = esbuild_call(work.installed, names_args(work.name, work.specifiers.size()));
-  RELAY_CO_TRY(outcome, co_await run_tool(std::move(naming), std::move(progress)));
+  RELAY_CO_TRY(outcome, co_await run_tool(effects, std::move(naming), std::move(progress)));
   if (!outcome.status.clean()) co_return fail(dependency_error(diagnose_esbuild(outcome.err)));
   co_return Result<void>{};
 }

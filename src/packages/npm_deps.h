@@ -46,21 +46,23 @@ class NpmResolver {
   std::optional<capsule::DepsLayer> find(const NpmRequest& request);
 
   /// Several callers with one request share the work.
-  io::Task<capsule::DepsLayer> resolve(NpmRequest request, Progress progress);
+  io::Task<capsule::DepsLayer> resolve(EffectsPtr effects, NpmRequest request, Progress progress);
 
   /// Drops layers and installed packages that are old or too much, and what crashes left behind. Blocking.
   Result<void> prune();
 
  private:
   struct Work;
-  io::Task<capsule::DepsLayer> load_or_build(NpmRequest request, std::string key, Progress progress);
-  io::Task<std::filesystem::path> install(const NpmRequest& request, Progress progress);
-  io::Task<void> run_npm(const NpmRequest& request, const std::filesystem::path& directory,
-                         Progress progress);
-  io::Task<capsule::DepsLayer> bundle(const NpmRequest& request, const std::filesystem::path& directory,
-                                      const std::string& key, Progress progress);
-  io::Task<void> run_esbuild(Work& work, Progress progress);
-  io::Task<void> compile(Work& work, Progress progress);
+  io::Task<capsule::DepsLayer> load_or_build(EffectsPtr effects, NpmRequest request, std::string key,
+                                             Progress progress);
+  io::Task<std::filesystem::path> install(EffectsPtr effects, const NpmRequest& request, Progress progress);
+  io::Task<void> run_npm(EffectsPtr effects, const NpmRequest& request,
+                         const std::filesystem::path& directory, Progress progress);
+  io::Task<capsule::DepsLayer> bundle(EffectsPtr effects, const NpmRequest& request,
+                                      const std::filesystem::path& directory, const std::string& key,
+                                      Progress progress);
+  io::Task<void> run_esbuild(EffectsPtr effects, Work& work, Progress progress);
+  io::Task<void> compile(EffectsPtr effects, Work& work, Progress progress);
   ToolCall esbuild_call(const std::filesystem::path& directory, std::vector<std::string> args) const;
   [[nodiscard]] std::string layer_key(const NpmRequest& request) const;
 

@@ -72,7 +72,7 @@ class NpmDeps : public NpmFixture {
     return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
   }
   Result<capsule::DepsLayer> resolve(NpmResolver& resolver, NpmRequest request) {
-    return run(resolver.resolve(std::move(request), {}));
+    return run(resolver.resolve(effects(), std::move(request), {}));
   }
   Result<capsule::DepsLayer> resolve(NpmRequest request) {
     NpmResolver resolver(options(), pool, clock);
@@ -131,11 +131,12 @@ TEST_F(NpmDeps, OneResolverAnswersFromMemory) {
 
 TEST_F(NpmDeps, CallersWithOneRequestShareTheWork) {
   NpmResolver resolver(options(), pool, clock);
-  auto both = [](NpmResolver& shared) -> io::Task<bool> {
+  auto both = [this](NpmResolver& shared) -> io::Task<bool> {
     std::optional<Result<capsule::DepsLayer>> one;
     std::optional<Result<capsule::DepsLayer>> two;
-    RELAY_CO_CHECK(co_await io::both(io::store_result(shared.resolve(wanting({"pure"}), {}), one),
-                                     io::store_result(shared.resolve(wanting({"pure"}), {}), two)));
+    RELAY_CO_CHECK(
+        co_await io::both(io::store_result(shared.resolve(effects(), wanting({"pure"}), {}), one),
+                          io::store_result(shared.resolve(effects(), wanting({"pure"}), {}), two)));
     co_return *one && *two && (*one)->bytes == (*two)->bytes;
   };
   const auto same = run(both(resolver));
@@ -213,7 +214,7 @@ TEST_F(NpmDeps, SlowBuildsReportProgress) {
   const Progress progress = [&](std::string_view phase, std::chrono::milliseconds) {
     phases.emplace_back(phase);
   };
-  ASSERT_TRUE(run(resolver.resolve(wanting({"slow"}), progress)));
+  ASSERT_TRUE(run(resolver.resolve(effects(), wanting({"slow"}), progress)));
   ASSERT_FALSE(phases.empty());
   EXPECT_EQ(phases.front(), "npm install");
 }

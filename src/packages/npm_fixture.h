@@ -58,7 +58,7 @@ class NpmFixture : public LoopFixture {
                   (directory / "deps").string(),
                   "node",
                   std::chrono::minutes(5)};
-    const auto outcome = run(run_tool(call, {}));
+    const auto outcome = run(run_tool(effects(), call, {}));
     if (!outcome) return outcome.error().message;
     return outcome->out + outcome->err;
   }

@@ -17,7 +17,7 @@ class NpmReal : public NpmFixture {
     NpmResolver resolver(options, pool, clock);
     NpmRequest request = *parse_npm_request(json::object{{"dependencies", *json::parse(dependencies)}});
     request.subpaths = find_subpaths(code, request);
-    return run(resolver.resolve(std::move(request), {}));
+    return run(resolver.resolve(effects(), std::move(request), {}));
   }
   static bool is_offline(const Result<capsule::DepsLayer>& layer) {
     return !layer && (layer.error().message.find("cannot reach its registry") != std::string::npos ||

@@ -20,35 +20,40 @@ Result<void> Packages::prune() {
   return py_.prune();
 }
 
-io::Task<std::optional<capsule::DepsLayer>> Packages::resolve(capsule::Language language,
+io::Task<std::optional<capsule::DepsLayer>> Packages::resolve(const authority::Recorded& recorded,
+                                                              capsule::Language language,
                                                               const json::object& requested,
                                                               std::string_view code, WheelFetcher fetch,
                                                               Progress progress) {
   switch (language) {
-    case capsule::Language::js: co_return co_await resolve_npm(requested, code, std::move(progress));
+    case capsule::Language::js:
+      co_return co_await resolve_npm(recorded.effects(), requested, code, std::move(progress));
     case capsule::Language::py:
-      co_return co_await resolve_py(requested, std::move(fetch), std::move(progress));
+      co_return co_await resolve_py(recorded.effects(), requested, std::move(fetch), std::move(progress));
   }
   co_return std::optional<capsule::DepsLayer>{};
 }
 
-io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_npm(const json::object& requested,
+io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_npm(EffectsPtr effects,
+                                                                  const json::object& requested,
                                                                   std::string_view code, Progress progress) {
   RELAY_CO_TRY(const NpmRequest called, parse_npm_request(requested));
   NpmRequest request = merge(npm_for_all_, called);
   if (request.empty()) co_return std::optional<capsule::DepsLayer>{};
   request.subpaths = find_subpaths(code, request);
-  RELAY_CO_TRY(capsule::DepsLayer layer, co_await npm_.resolve(std::move(request), std::move(progress)));
+  RELAY_CO_TRY(capsule::DepsLayer layer,
+               co_await npm_.resolve(std::move(effects), std::move(request), std::move(progress)));
   co_return std::optional<capsule::DepsLayer>(std::move(layer));
 }
 
-io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_py(const json::object& requested,
+io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_py(EffectsPtr effects,
+                                                                 const json::object& requested,
                                                                  WheelFetcher fetch, Progress progress) {
   RELAY_CO_TRY(const PyRequest called, parse_py_request(requested));
   PyRequest request = merge(py_for_all_, called);
   if (request.empty()) co_return std::optional<capsule::DepsLayer>{};
-  RELAY_CO_TRY(capsule::DepsLayer layer,
-               co_await py_.resolve(std::move(request), std::move(fetch), std::move(progress)));
+  RELAY_CO_TRY(capsule::DepsLayer layer, co_await py_.resolve(std::move(effects), std::move(request),
+                                                              std::move(fetch), std::move(progress)));
   co_return std::optional<capsule::DepsLayer>(std::move(layer));
 }
 

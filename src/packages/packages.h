@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "authority/recorded.h"
 #include "packages/npm_deps.h"
 #include "packages/py_deps.h"
 
@@ -28,8 +29,9 @@ class Packages {
 
   /// `requested` is the call's "npm" or "pip" member, `code` the source, whose imports name further entry
   /// points. Nothing when there are no dependencies at all. `fetch` gets wheels by address, under the run's
-  /// own network policy.
-  io::Task<std::optional<capsule::DepsLayer>> resolve(capsule::Language language,
+  /// own network policy. Processes that this starts are effects of the recorded call.
+  io::Task<std::optional<capsule::DepsLayer>> resolve(const authority::Recorded& recorded,
+                                                      capsule::Language language,
                                                       const json::object& requested, std::string_view code,
                                                       WheelFetcher fetch, Progress progress);
 
@@ -38,10 +40,10 @@ class Packages {
 
  private:
   Packages(PackageOptions options, io::ThreadPool& pool, const Clock& clock);
-  io::Task<std::optional<capsule::DepsLayer>> resolve_npm(const json::object& requested,
+  io::Task<std::optional<capsule::DepsLayer>> resolve_npm(EffectsPtr effects, const json::object& requested,
                                                           std::string_view code, Progress progress);
-  io::Task<std::optional<capsule::DepsLayer>> resolve_py(const json::object& requested, WheelFetcher fetch,
-                                                         Progress progress);
+  io::Task<std::optional<capsule::DepsLayer>> resolve_py(EffectsPtr effects, const json::object& requested,
+                                                         WheelFetcher fetch, Progress progress);
 
   NpmResolver npm_;
   PyResolver py_;

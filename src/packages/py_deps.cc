@@ -123,28 +123,32 @@ std::optional<capsule::DepsLayer> PyResolver::find(const PyRequest& request) {
   return layers_.find(key_of(request));
 }
 
-io::Task<capsule::DepsLayer> PyResolver::resolve(PyRequest request, WheelFetcher fetch, Progress progress) {
+io::Task<capsule::DepsLayer> PyResolver::resolve(EffectsPtr effects, PyRequest request, WheelFetcher fetch,
+                                                 Progress progress) {
   std::string key = key_of(request);
   if (auto found = layers_.find(key)) co_return std::move(*found);
-  auto work = [this, request = std::move(request), key, fetch = std::move(fetch),
-               progress = std::move(progress)] { return load_or_build(request, key, fetch, progress); };
+  auto work = [this, effects = std::move(effects), request = std::move(request), key,
+               fetch = std::move(fetch), progress = std::move(progress)] {
+    return load_or_build(effects, request, key, fetch, progress);
+  };
   co_return co_await flights_.run(key, std::move(work));
 }
 
-io::Task<capsule::DepsLayer> PyResolver::load_or_build(PyRequest request, std::string key, WheelFetcher fetch,
-                                                       Progress progress) {
+io::Task<capsule::DepsLayer> PyResolver::load_or_build(EffectsPtr effects, PyRequest request, std::string key,
+                                                       WheelFetcher fetch, Progress progress) {
   auto stored = co_await pool_.run([this, key] { return layers_.load(key); });
   if (stored) co_return stored;
   const WorkDirectory work(options_.cache / "pip" / temporary_name(".tmp-"));
-  co_return co_await build(request, key, work.path, std::move(fetch), std::move(progress));
+  co_return co_await build(effects, request, key, work.path, std::move(fetch), std::move(progress));
 }
 
-io::Task<capsule::DepsLayer> PyResolver::build(const PyRequest& request, const std::string& key,
-                                               const fs::path& work, WheelFetcher fetch, Progress progress) {
+io::Task<capsule::DepsLayer> PyResolver::build(EffectsPtr effects, const PyRequest& request,
+                                               const std::string& key, const fs::path& work,
+                                               WheelFetcher fetch, Progress progress) {
   const fs::path wheels = work / "wheels";
   RELAY_CO_CHECK(make_directory(wheels));
   RELAY_CO_CHECK(co_await with_progress(fetch_wheels(request, work, fetch), "fetching wheels", progress));
-  RELAY_CO_CHECK(co_await run_pip(request, work, progress));
+  RELAY_CO_CHECK(co_await run_pip(effects, request, work, progress));
   auto packing = [this, wheels, key]() -> Result<capsule::DepsLayer> {
     RELAY_TRY(std::string zip, layer_of(wheels, options_.lock.platform));
     return layers_.save(key, std::move(zip));
@@ -191,14 +195,17 @@ std::vector<std::string> PyResolver::pip_args(const fs::path& work) const {
   return args;
 }
 
-io::Task<void> PyResolver::run_pip(const PyRequest& request, const fs::path& work, Progress progress) {
+io::Task<void> PyResolver::run_pip(EffectsPtr effects, const PyRequest& request, const fs::path& work,
+                                   Progress progress) {
   std::string requirements = join_lines(request.requirements);
   for (const WheelUrl& wheel : request.wheels) requirements += fmt::format("./given/{}\n", wheel.file);
   RELAY_CO_CHECK(write_new_file(work / "requirements.txt", requirements));
   RELAY_CO_CHECK(write_new_file(work / "constraints.txt", constraints_for(options_.lock, options_.mirror)));
   ToolCall call{options_.pip.front(), pip_args(work), options_.environment,
                 work.string(),        "pip download", limits::kInstallTimeout};
-  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(std::move(call), std::move(progress)));
+  call.packages = json::array(request.requirements.begin(), request.requirements.end());
+  for (const WheelUrl& wheel : request.wheels) call.packages.emplace_back(wheel.file);
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(effects, std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return Result<void>{};
   std::vector<std::string> paths{work.string(), options_.cache.string()};
   if (const auto home = options_.environment.find("HOME"); home != options_.environment.end())

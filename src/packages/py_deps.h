@@ -38,20 +38,22 @@ class PyResolver {
   PyResolver(PyOptions options, io::ThreadPool& pool, const Clock& clock);
 
   std::optional<capsule::DepsLayer> find(const PyRequest& request);
-  io::Task<capsule::DepsLayer> resolve(PyRequest request, WheelFetcher fetch, Progress progress);
+  io::Task<capsule::DepsLayer> resolve(EffectsPtr effects, PyRequest request, WheelFetcher fetch,
+                                       Progress progress);
 
   /// Drops layers that are old or too much, and what crashes left behind. Blocking.
   Result<void> prune();
 
  private:
-  io::Task<capsule::DepsLayer> load_or_build(PyRequest request, std::string key, WheelFetcher fetch,
-                                             Progress progress);
-  io::Task<capsule::DepsLayer> build(const PyRequest& request, const std::string& key,
+  io::Task<capsule::DepsLayer> load_or_build(EffectsPtr effects, PyRequest request, std::string key,
+                                             WheelFetcher fetch, Progress progress);
+  io::Task<capsule::DepsLayer> build(EffectsPtr effects, const PyRequest& request, const std::string& key,
                                      const std::filesystem::path& work, WheelFetcher fetch,
                                      Progress progress);
   io::Task<void> fetch_wheels(const PyRequest& request, const std::filesystem::path& wheels,
                               const WheelFetcher& fetch);
-  io::Task<void> run_pip(const PyRequest& request, const std::filesystem::path& work, Progress progress);
+  io::Task<void> run_pip(EffectsPtr effects, const PyRequest& request, const std::filesystem::path& work,
+                         Progress progress);
   [[nodiscard]] std::vector<std::string> pip_args(const std::filesystem::path& work) const;
   [[nodiscard]] std::string key_of(const PyRequest& request) const;
 

@@ -22,7 +22,7 @@ class PyDeps : public IndexFixture {
   }
   Result<capsule::DepsLayer> resolve(PyRequest request, WheelFetcher fetch = {}) {
     PyResolver resolver(options(), pool, clock);
-    return run(resolver.resolve(std::move(request), std::move(fetch), {}));
+    return run(resolver.resolve(effects(), std::move(request), std::move(fetch), {}));
   }
   static std::vector<std::string> names_of(const capsule::DepsLayer& layer) {
     const auto reader = archive::ZipReader::open(*layer.bytes);
@@ -113,10 +113,10 @@ TEST_F(PyDeps, ASecondRunDoesNotTouchPip) {
   PyOptions without = options();
   without.pip = {"pip-that-is-not-there"};
   PyResolver resolver(without, pool, clock);
-  const auto again = run(resolver.resolve({.requirements = {"alpha"}}, {}, {}));
+  const auto again = run(resolver.resolve(effects(), {.requirements = {"alpha"}}, {}, {}));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->sha256, first->sha256);
-  const auto other = run(resolver.resolve({.requirements = {"beta"}}, {}, {}));
+  const auto other = run(resolver.resolve(effects(), {.requirements = {"beta"}}, {}, {}));
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("pip-that-is-not-there"), std::string::npos);
 }

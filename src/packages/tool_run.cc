@@ -90,6 +90,16 @@ io::Task<void> report_progress(std::string phase, Progress progress) {
   }
 }
 
+// A tool that installs reaches the network and leaves files; one that bundles works on what is there.
+authority::SideEffect effect_of(const ToolCall& call) {
+  authority::SideEffect effect{
+      .tool = "process",
+      .tier = call.packages.empty() ? authority::Tier::reversible : authority::Tier::stateful,
+      .target = {{"phase", call.phase}}};
+  if (!call.packages.empty()) effect.target["packages"] = call.packages;
+  return effect;
+}
+
 }  // namespace
 
 asio::awaitable<void> report_while(io::Task<void> task, std::string phase, Progress progress) {
@@ -107,13 +117,19 @@ Environment tool_environment(const Environment& all) {
   return kept;
 }
 
-io::Task<ToolOutcome> run_tool(ToolCall call, Progress progress) {
+io::Task<ToolOutcome> run_tool(EffectsPtr effects, ToolCall call, Progress progress) {
   const std::string phase = call.phase;
+  authority::SideEffect effect = effect_of(call);
   const auto timeout = call.timeout;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
   auto work = with_progress(start_and_talk(std::move(call)), phase, std::move(progress));
   auto outcome = co_await io::with_timeout(std::move(work), timeout,
                                            fmt::format("{} took longer than {} s", phase, seconds));
+  if (!outcome || !outcome->status.clean()) {
+    effect.ending = outcome ? authority::Ending::error : authority::ending_of(outcome.error().kind);
+    effect.reason = outcome ? phase + " failed" : outcome.error().message;
+  }
+  effects->add(std::move(effect));
   if (!outcome && outcome.error().kind == ErrorKind::timeout)
     co_return fail(dependency_error(outcome.error().message));
   co_return outcome;

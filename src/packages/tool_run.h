@@ -13,12 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "authority/effects.h"
 #include "io/child.h"
 #include "io/spawn.h"
 
 namespace relay::packages {
 
 using Environment = std::map<std::string, std::string>;
+using EffectsPtr = std::shared_ptr<authority::Effects>;
 
 /// Pure: the part of an environment that a package tool may see.
 Environment tool_environment(const Environment& all);
@@ -33,6 +35,7 @@ struct ToolCall {
   std::string directory;
   std::string phase;  // for progress and time-outs: "npm install"
   std::chrono::milliseconds timeout{};
+  json::array packages = {};  // what is installed, for the audit line
 };
 
 struct ToolOutcome {
@@ -42,8 +45,8 @@ struct ToolOutcome {
 };
 
 /// Fails when the program cannot be started (dependency, with its name) or takes too long; a bad exit is an
-/// outcome.
-io::Task<ToolOutcome> run_tool(ToolCall call, Progress progress);
+/// outcome. The process is an effect of the call whose record gave `effects`; without one no process starts.
+io::Task<ToolOutcome> run_tool(EffectsPtr effects, ToolCall call, Progress progress);
 
 /// Calls progress until the task returns.
 io::asio::awaitable<void> report_while(io::Task<void> task, std::string phase, Progress progress);

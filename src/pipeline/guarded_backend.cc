@@ -24,12 +24,6 @@ Listing<T> listing_of(std::vector<T> items) {
   return listing;
 }
 
-const json::object& arguments_of(const Call& call) {
-  static const json::object kNone;
-  const json::object* object = call.args.if_object();
-  return object ? *object : kNone;
-}
-
 std::string text_of(const json::value& value) {
   return value.is_string() ? std::string(json::view(value.get_string())) : json::write(value);
 }
@@ -53,15 +47,15 @@ void describe_resource(Call& call, const FoundResource& found, const std::string
 
 // Only for arguments that fit the schema: a toolset's functions rely on it.
 void judge(Call& call, const GuardedTool& tool) {
-  const json::object& arguments = arguments_of(call);
+  const json::object& arguments = call.args.object();
   call.tier = tool.classify ? std::max(tool.tier, tool.classify(arguments)) : tool.tier;
-  call.policy_text = tool.policy_text ? tool.policy_text(arguments) : json::write(call.args);
+  call.policy_text = tool.policy_text ? tool.policy_text(arguments) : json::write(arguments);
   call.fields = tool.fields ? tool.fields(arguments) : fields_by_name(arguments);
 }
 
 std::string problems_of(const Provider::Entry& entry, const Call& call) {
   if (!entry.input) return {};
-  const auto problems = entry.input->check(call.args);
+  const auto problems = entry.input->check(call.args.value());
   return problems.empty() ? std::string() : fmt::format("ValidationError: {}", protocol::describe(problems));
 }
 
@@ -93,7 +87,7 @@ GuardedResource kept_results(ResultsStore& store) {
   resource.resource_template.mime_type = "text/plain";
   resource.handler = [&store](mcp::Context& context, const Recorded& recorded,
                               const mcp::Variables&) -> io::Task<ReadResult> {
-    const std::string uri(*json::find_string(arguments_of(recorded.call()), "uri"));
+    const std::string uri(*json::find_string(recorded.call().args.object(), "uri"));
     RELAY_CO_TRY(Slice slice, store.read(context.caller().principal, uri));
     co_return to_read_result(uri, std::move(slice));
   };
@@ -157,27 +151,21 @@ std::size_t GuardedBackend::budget_of(const GuardedTool& tool) const {
                                   : found->second.result_bytes.value_or(tool.budget_bytes);
 }
 
-io::Task<std::shared_ptr<const Provider::Entry>> GuardedBackend::find_entry(const authority::Caller& caller,
-                                                                            std::string_view name) {
-  if (!is_offered(name)) co_return nullptr;
-  for (const bool again : {false, true}) {
-    if (again) RELAY_CO_CHECK(co_await prepare(caller));
-    for (const Provider* provider : providers_)
-      if (auto entry = provider->find(caller, name)) co_return entry;
-  }
-  co_return nullptr;
-}
-
-std::shared_ptr<const protocol::Tool> GuardedBackend::find_tool(const authority::Caller& caller,
-                                                                std::string_view name) {
+std::shared_ptr<const Provider::Entry> GuardedBackend::find_entry(const authority::Caller& caller,
+                                                                  std::string_view name) const {
   if (!is_offered(name)) return nullptr;
   for (const Provider* provider : providers_)
-    if (const auto entry = provider->find(caller, name)) return {entry, &entry->guarded.tool};
+    if (auto entry = provider->find(caller, name)) return entry;
   return nullptr;
 }
 
+std::shared_ptr<const mcp::FoundTool> GuardedBackend::find_tool(const authority::Caller& caller,
+                                                                std::string_view name) {
+  return find_entry(caller, name);
+}
+
 Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool,
-                               json::value args) {
+                               authority::Arguments args) {
   Call call;
   call.request_id = make_id(random_, "req_");
   call.caller = caller;
@@ -187,16 +175,23 @@ Call GuardedBackend::make_call(const authority::Caller& caller, std::string tool
   return call;
 }
 
+// A name that no provider has at hand may be a new tool of an upstream server: they look again.
 io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::string name,
-                                               json::object arguments) {
-  RELAY_CO_TRY(auto entry, co_await find_entry(context.caller(), name));
-  if (!entry) co_return fail(context.refuse(mcp::unknown_tool(name)));
+                                               std::shared_ptr<const mcp::FoundTool> found,
+                                               authority::Arguments arguments) {
+  auto entry = std::static_pointer_cast<const Provider::Entry>(std::move(found));
+  if (!entry) entry = find_entry(context.caller(), name);
+  if (!entry) {
+    RELAY_CO_CHECK(co_await prepare(context.caller()));
+    entry = find_entry(context.caller(), name);
+  }
+  if (!entry) co_return fail(mcp::unknown_tool(name));
   co_return co_await run_tool(context, std::move(entry), std::move(arguments), {});
 }
 
 io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::string run,
                                                 std::shared_ptr<const Provider::Entry> entry,
-                                                json::object arguments) {
+                                                authority::Arguments arguments) {
   if (!is_offered(entry->guarded.tool.name))
     co_return fail(
         not_found(fmt::format("the tool {0} is switched off (tools.{0}.enabled)", entry->guarded.tool.name)));
@@ -205,7 +200,7 @@ io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::stri
 
 io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context,
                                               std::shared_ptr<const Provider::Entry> entry,
-                                              json::object arguments, std::string parent) {
+                                              authority::Arguments arguments, std::string parent) {
   Call call = make_call(context.caller(), entry->toolset, entry->guarded.tool.name, std::move(arguments));
   const std::size_t budget = parent.empty() ? budget_of(entry->guarded) : entry->guarded.budget_bytes;
   call.parent = std::move(parent);
@@ -243,7 +238,7 @@ io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::s
 }
 
 io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::string name,
-                                                  json::object arguments) {
+                                                  authority::Arguments arguments) {
   std::shared_ptr<const GuardedPrompt> found;
   for (const bool again : {false, true}) {
     if (again && !found) RELAY_CO_CHECK(co_await prepare(context.caller()));
@@ -254,8 +249,8 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
   Call call = make_call(context.caller(), "prompt", "prompt:" + name, std::move(arguments));
   call.upstream = found->upstream;
   call.tier = Tier::read_only;
-  call.policy_text = json::write(call.args);
-  call.fields = fields_by_name(arguments_of(call));
+  call.policy_text = json::write(call.args.object());
+  call.fields = fields_by_name(call.args.object());
   NobodyToAsk nobody;
   Conditions conditions{nobody, limits::kResultBytes, {}};
   Work<PromptResult> work = [&](const Recorded& recorded) { return found->handler(context, recorded); };
@@ -290,9 +285,9 @@ io::Task<void> GuardedBackend::watch(const authority::Caller& caller, std::strin
   describe_resource(call, *found, uri);
   NobodyToAsk nobody;
   Conditions conditions{nobody, kResourceBudgetBytes, {}};
-  Work<ReadResult> work = [&](const Recorded&) -> io::Task<ReadResult> {
+  Work<ReadResult> work = [&](const Recorded& recorded) -> io::Task<ReadResult> {
     for (Provider* provider : providers_) {
-      RELAY_CO_TRY(const bool taken, co_await provider->watch(caller, uri));
+      RELAY_CO_TRY(const bool taken, co_await provider->watch(recorded, uri));
       if (taken) break;
     }
     co_return ReadResult{};

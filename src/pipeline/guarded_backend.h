@@ -57,13 +57,14 @@ class GuardedBackend final : public mcp::Backend {
   io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
       const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller) override;
-  [[nodiscard]] std::shared_ptr<const protocol::Tool> find_tool(const authority::Caller& caller,
+  [[nodiscard]] std::shared_ptr<const mcp::FoundTool> find_tool(const authority::Caller& caller,
                                                                 std::string_view name) override;
   io::Task<protocol::ToolResult> call_tool(mcp::Context& context, std::string name,
-                                           json::object arguments) override;
+                                           std::shared_ptr<const mcp::FoundTool> found,
+                                           authority::Arguments arguments) override;
   io::Task<protocol::ReadResult> read_resource(mcp::Context& context, std::string uri) override;
   io::Task<protocol::PromptResult> get_prompt(mcp::Context& context, std::string name,
-                                              json::object arguments) override;
+                                              authority::Arguments arguments) override;
   io::Task<protocol::Completion> complete(mcp::Context& context,
                                           protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
@@ -77,19 +78,19 @@ class GuardedBackend final : public mcp::Backend {
   /// anybody's list.
   io::Task<protocol::ToolResult> call_inner(mcp::Context& context, std::string run,
                                             std::shared_ptr<const Provider::Entry> entry,
-                                            json::object arguments);
+                                            authority::Arguments arguments);
 
  private:
-  /// Asks the providers to look again when nobody knows the name.
-  io::Task<std::shared_ptr<const Provider::Entry>> find_entry(const authority::Caller& caller,
-                                                              std::string_view name);
+  /// Among what is at hand; null when no provider knows the name.
+  [[nodiscard]] std::shared_ptr<const Provider::Entry> find_entry(const authority::Caller& caller,
+                                                                  std::string_view name) const;
   io::Task<void> prepare(const authority::Caller& caller);
   /// Asks the providers to look again when nobody knows the URI.
   io::Task<std::optional<FoundResource>> find_resource(const authority::Caller& caller, std::string_view uri);
   authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool,
-                            json::value args);
+                            authority::Arguments args);
   io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry,
-                                          json::object arguments, std::string parent);
+                                          authority::Arguments arguments, std::string parent);
 
   [[nodiscard]] bool is_offered(std::string_view name) const;
   [[nodiscard]] std::size_t budget_of(const GuardedTool& tool) const;

@@ -199,7 +199,7 @@ TEST(Pipeline, ACancelledCallIsClosedAsCancelled) {
 TEST(Pipeline, NoSecretOfTheArgumentsReachesTheLog) {
   World world;
   Call call = audit::make_call("req_1");
-  call.args = *json::parse(
+  call.args = *authority::Arguments::parse(
       R"({"env":{"DB_PASSWORD":"hunter2hunter2"},"command":"curl -H 'Authorization: Bearer sEcReT123' https://u:pAsSw0rd@h/"})");
   ASSERT_TRUE(world.run(call, world.echo("sEcReT123")));
   const std::string log = audit::slurp(world.folder.log());

@@ -17,7 +17,7 @@ std::optional<FoundResource> Provider::find_resource(const authority::Caller&, s
 std::optional<protocol::Caching> Provider::caching_of(std::string_view) const {
   return std::nullopt;
 }
-io::Task<bool> Provider::watch(const authority::Caller&, std::string) {
+io::Task<bool> Provider::watch(const Recorded&, std::string) {
   co_return false;
 }
 void Provider::unwatch(const authority::Caller&, std::string_view) {}

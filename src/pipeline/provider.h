@@ -64,7 +64,8 @@ struct FoundResource {
 
 class Provider {
  public:
-  struct Entry {
+  struct Entry final : mcp::FoundTool {
+    [[nodiscard]] const protocol::Tool& tool() const override { return guarded.tool; }
     std::string toolset;
     GuardedTool guarded;
     std::optional<protocol::Schema> input = {};  // missing: the owner of the tool checks
@@ -89,7 +90,7 @@ class Provider {
   /// How long an answer of the resource may be kept; nothing when it is not ours.
   [[nodiscard]] virtual std::optional<protocol::Caching> caching_of(std::string_view uri) const;
   /// False when the resource is not ours. An Error refuses the subscription.
-  virtual io::Task<bool> watch(const authority::Caller& caller, std::string uri);
+  virtual io::Task<bool> watch(const Recorded& recorded, std::string uri);
   virtual void unwatch(const authority::Caller& caller, std::string_view uri);
   /// Callers of one view see the same thing under a URI and share its watch; nothing when the resource is not
   /// ours.

@@ -10,30 +10,6 @@
 namespace relay::protocol {
 namespace {
 
-// How many members the objects of a text have in all: a colon outside a string is one member.
-// Precondition: valid JSON.
-std::size_t count_members(std::string_view text) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ':') ++count;
-    if (text[i] != '"') continue;
-    for (++i; text[i] != '"'; ++i)
-      if (text[i] == '\\') ++i;
-  }
-  return count;
-}
-
-std::size_t count_members(const json::value& value) {
-  std::size_t count = 0;
-  if (const json::object* members = value.if_object()) {
-    count += members->size();
-    for (const auto& member : *members) count += count_members(member.value());
-  } else if (const json::array* items = value.if_array()) {
-    for (const json::value& item : *items) count += count_members(item);
-  }
-  return count;
-}
-
 std::unexpected<MalformedMessage> refuse(Id id, int code, std::string message) {
   return std::unexpected(MalformedMessage{std::move(id), RpcError{code, std::move(message), {}}});
 }
@@ -74,7 +50,8 @@ std::expected<Message, MalformedMessage> make_call(std::optional<Id> id, json::o
                   "params._meta must be an object");
   std::string name(*method);
   if (!id) return Notification{std::move(name), std::move(params), std::move(text)};
-  return Request{*std::move(id), std::move(name), std::move(params), std::move(text)};
+  return Request{*std::move(id), std::move(name), std::move(params),
+                 std::make_shared<const std::string>(std::move(text))};
 }
 
 std::expected<Message, MalformedMessage> make_response(Id id, json::object& members, std::string text) {
@@ -114,7 +91,7 @@ std::expected<Message, MalformedMessage> classify(json::value& parsed, std::stri
 std::expected<json::value, MalformedMessage> parse_strictly(std::string_view text) {
   auto parsed = json::parse(text);
   if (!parsed) return refuse(Id(), code::kParseError, parsed.error().message);
-  if (count_members(text) != count_members(*parsed))
+  if (!json::names_members_once(text, *parsed))
     return refuse(Id(), code::kInvalidRequest, "an object names the same member twice");
   return *std::move(parsed);
 }
@@ -134,14 +111,23 @@ void append_code_and_message(std::string& out, const RpcError& error) {
 }  // namespace
 
 RpcError to_rpc_error(const Error& error) {
-  return {error.face().rpc_code, error.message, {}};
+  if (!error.rpc) return {error.face().rpc_code, error.message, {}};
+  RpcError out{error.rpc->code, error.rpc->message, {}};
+  if (auto data = error.rpc->data.empty() ? fail(invalid("")) : json::parse(error.rpc->data))
+    out.data = *std::move(data);
+  return out;
+}
+
+Error to_error(RpcError error) {
+  Error out = error.code == code::kInvalidParams ? invalid(error.message)
+                                                 : Error{ErrorKind::unavailable, Blame::peer, error.message};
+  out.rpc = std::make_shared<const RpcForm>(error.code, std::move(error.message),
+                                            error.data ? json::write(*error.data) : std::string());
+  return out;
 }
 
 std::string_view Request::params_text() const {
-  return json::find_text(text, "params").value_or("{}");
-}
-std::string_view Request::arguments_text() const {
-  return json::find_text(params_text(), "arguments").value_or("{}");
+  return text ? json::find_text(*text, "params").value_or("{}") : "{}";
 }
 const json::object& Request::meta() const {
   static const json::object kNone;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,19 +58,20 @@ struct RpcError {
   std::optional<json::value> data;
 };
 
-/// The error a peer sees of one of ours.
+/// The error a peer sees of one of ours: its own JSON-RPC form where it has one.
 RpcError to_rpc_error(const Error& error);
+/// The way back: an Error that reaches the client as exactly this JSON-RPC error, whatever is called.
+Error to_error(RpcError error);
 
 struct Request {
   Id id;
   std::string method;
   json::object params;  // empty when there are none
-  std::string text;     // the whole message as it came
+  std::shared_ptr<const std::string> text =
+      {};  // the whole message as it came; null for one that never was text
 
   /// The bytes of `params`, "{}" when there are none. Costs a scan of the message.
   [[nodiscard]] std::string_view params_text() const;
-  /// The bytes of params.arguments, "{}" when there are none.
-  [[nodiscard]] std::string_view arguments_text() const;
   /// params._meta, an empty object when there is none.
   [[nodiscard]] const json::object& meta() const;
 };

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     static_cast<void>(parse_envelope(request->params));
     const auto again = parse_message(write_request(request->id, request->method, request->params_text()));
     if (!again || std::get<Request>(*again).id != request->id) std::abort();
-    if (!relay::json::parse(request->arguments_text())) std::abort();
+    if (!relay::json::parse(request->params_text())) std::abort();
   }
   return 0;
 }

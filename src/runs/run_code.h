@@ -5,45 +5,24 @@
 // Error; a program that fails is a FinishedRun that says so.
 #pragma once
 
-#include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "authority/recorded.h"
-#include "base/json.h"
-#include "base/random.h"
 #include "capsule/builder.h"
 #include "codemode/code_mode.h"
 #include "executors/local_executor.h"
 #include "io/thread_pool.h"
 #include "packages/packages.h"
 #include "policy/run_policy.h"
+#include "runs/run_arguments.h"
 #include "runs/run_host.h"
 #include "runs/run_network.h"
 #include "vfs/workspace.h"
 
 namespace relay::runs {
-
-/// What a caller asks for, as a plain value.
-struct RunArguments {
-  std::string code;
-  std::string stdin_text;
-  std::vector<std::string> args;
-  std::map<std::string, std::string> env;
-  std::string cwd = "/";
-  json::object packages;  // the "npm" or "pip" block, as given
-  json::object policy;    // the client's override; it can only narrow
-  std::string session;    // empty: a fresh sandbox
-  executors::SessionStart session_start = executors::SessionStart::keep;
-  std::optional<std::chrono::milliseconds> timeout;
-  std::string executor;  // "local", "browser" or empty
-  std::optional<std::vector<std::string>>
-      servers;  // upstream servers that the run may call; nothing: not said
-};
 
 /// What running code needs of the world. Everything outlives the tools.
 struct RunDependencies {
@@ -51,13 +30,12 @@ struct RunDependencies {
   capsule::CapsuleBuilder& capsules;
   vfs::Trees& trees;
   io::ThreadPool& pool;
-  RandomSource& random;
   policy::RunPolicy policy;  // the server's side of every run
   net::HttpClient& http;     // for runs whose policy allows a host
   io::Loop loop;
   packages::Packages& packages;
-  /// For the audit log and the metrics; `nth` counts the refusals of one run from 1. May be empty.
-  std::function<void(const fetch::BlockedFetch&, const authority::Call& run, std::size_t nth)> on_refusal;
+  /// For the log and the metrics; the audit line is made from the run's record. May be empty.
+  std::function<void(const fetch::BlockedFetch&, const authority::Call& run)> on_refusal;
   /// May this run change the file below /host? Asked from pool threads. May be empty: then mounts and
   /// policy.filesystem alone decide.
   std::function<bool(const authority::Call& run, std::string_view path)> may_write;
@@ -72,21 +50,20 @@ struct SealedRun {
   std::string key;
 };
 
-/// One run, whoever asks for it: a tool call or the command line.
+/// What a run has besides the arguments of its recorded call, which say what runs.
 struct CodeRun {
   executors::Language language = executors::Language::js;
-  RunArguments arguments;
-  std::string principal;                 // whose named sessions and workspace
-  std::string file_name = {};            // of the script, for traces; empty: main.js or main.py
-  std::string client_session = {};       // the MCP session, which may have a workspace of its own
-  std::optional<SealedRun> sealed = {};  // instead of code and packages; its policy is the override
+  std::string file_name = {};  // of the script, for traces; empty: main.js or main.py
+  std::optional<SealedRun> sealed =
+      {};  // instead of packages; its code is the call's, its policy the override
   /// More standard input, when the guest has read what came with the run: blocks on the pool, "" at the end.
   /// May be empty.
   std::function<Result<std::string>()> read_input = {};
   mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 
-/// Runs it and collects what there is to tell. The record is the permission: without one nothing runs.
+/// Runs what the recorded call says (runs/run_arguments.h), for its caller, and collects what there is to
+/// tell. The record is the permission, and the only place that code, input and packages come from.
 io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,
                                executors::RunObserver& observer);
 

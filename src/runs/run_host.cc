@@ -39,6 +39,23 @@ std::string written_path(const HostCall& call) {
   return {};
 }
 
+FileChange change_of(const HostCall& call) {
+  const bool is_rename = call.op == "fs.rename";
+  if (!is_rename && call.op != "fs.write" && call.op != "fs.truncate" && call.op != "fs.mkdir" &&
+      call.op != "fs.remove")
+    return {};
+  return {.op = call.op,
+          .path = argument(call, is_rename ? "from" : "path"),
+          .to = is_rename ? argument(call, "to") : std::string(),
+          .bytes = call.body.size()};
+}
+
+// As rules spell it, so that a path has one line however the guest writes it.
+std::string clean(const std::string& text) {
+  const auto path = vfs::parse_tree_path(text);
+  return path ? path->text() : to_valid_utf8(text);
+}
+
 Content shown(std::string bytes, std::string mime_type, const std::string& name) {
   if (mime_type.starts_with("image/")) return protocol::image_content(bytes, std::move(mime_type));
   if (mime_type.starts_with("audio/")) return protocol::audio_content(bytes, std::move(mime_type));
@@ -90,10 +107,12 @@ io::Task<HostReply> RunHost::input() {
 
 io::Task<HostReply> RunHost::file_call(HostCall call) {
   const std::string output = written_path(call);
+  const FileChange change = change_of(call);
   auto work = [files = files_, moved = std::move(call)]() mutable {
     return files->perform(moved.op, moved.args, std::move(moved.body));
   };
-  auto done = co_await pool_.run(std::move(work));
+  FileOutcome done = co_await pool_.run(std::move(work));
+  if (!change.op.empty()) note_change(change, done);
   if (!done) co_return failure(done.error());
   note_output(output);
   co_return HostReply{.result = std::move(done->result), .body = std::move(done->body), .failure = {}};
@@ -101,6 +120,26 @@ io::Task<HostReply> RunHost::file_call(HostCall call) {
 
 void RunHost::note_output(std::string_view path) {
   if (path.starts_with("/out/") && outputs_.size() < limits::kRunArtifacts) outputs_.emplace(path);
+}
+
+// The workspace is the guest's own; what it does to the user's files is on record, refusals of a policy too.
+void RunHost::note_change(const FileChange& change, const FileOutcome& done) {
+  const auto is_host = [this](const std::string& path) {
+    return !path.empty() && tree_->area_of(path) == vfs::Tree::Area::host;
+  };
+  if (!is_host(change.path) && !is_host(change.to)) return;
+  const bool refused = !done && done.error().kind == ErrorKind::denied;
+  if (!done && !refused) return;
+  authority::SideEffect effect{
+      .tool = change.op, .tier = authority::Tier::stateful, .target = {{"path", clean(change.path)}}};
+  if (!change.to.empty()) effect.target["to"] = clean(change.to);
+  if (done) effect.sent_bytes = change.bytes;
+  if (refused) {
+    effect.ending = authority::Ending::denied;
+    effect.rung = "filesystem";
+    effect.reason = done.error().message;
+  }
+  effects_->add(std::move(effect));
 }
 
 io::Task<HostReply> RunHost::display(HostCall call) {

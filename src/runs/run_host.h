@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "authority/recorded.h"
 #include "codemode/run_servers.h"
 #include "executors/run.h"
 #include "io/thread_pool.h"
@@ -28,12 +29,23 @@ class RunNetwork {
   virtual io::Task<executors::HostReply> call(executors::HostCall call) = 0;
 };
 
+/// A call of a guest that changes a file or directory; the paths as the guest spells them.
+struct FileChange {
+  std::string op;  // "fs.write"; empty: the call changes nothing
+  std::string path;
+  std::string to = {};  // of fs.rename
+  std::uint64_t bytes = 0;
+};
+using FileOutcome = vfs::FileResult<vfs::GuestReply>;
+
 class RunHost final : public executors::HostCalls {
  public:
-  /// `servers` may be null: then there are none.
-  RunHost(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree, std::shared_ptr<RunNetwork> network,
-          std::shared_ptr<codemode::RunServers> servers)
-      : pool_(pool),
+  /// `servers` may be null: then there are none. Files of the host that the guest changes are effects of the
+  /// recorded call.
+  RunHost(const authority::Recorded& recorded, io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree,
+          std::shared_ptr<RunNetwork> network, std::shared_ptr<codemode::RunServers> servers)
+      : effects_(recorded.effects()),
+        pool_(pool),
         tree_(std::move(tree)),
         files_(std::make_shared<vfs::GuestFiles>(tree_)),
         network_(std::move(network)),
@@ -55,7 +67,9 @@ class RunHost final : public executors::HostCalls {
   io::Task<executors::HostReply> input();
   io::Task<executors::HostReply> mcp_call(executors::HostCall call);
   void note_output(std::string_view path);
+  void note_change(const FileChange& change, const FileOutcome& done);
 
+  std::shared_ptr<authority::Effects> effects_;
   io::ThreadPool& pool_;
   std::shared_ptr<vfs::Tree> tree_;
   std::shared_ptr<vfs::GuestFiles> files_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "audit/recorded_fixture.h"
 #include "net/server_fixture.h"
 
 namespace relay::runs {
@@ -55,8 +56,8 @@ class Network : public ::testing::Test {
       };
       options.on_refusal = [this](const fetch::BlockedFetch& refusal) { refusals.push_back(refusal); };
       network = std::make_shared<GuardedNetwork>(
-          loop.executor(),
-          fetch::GuardedFetch::make(loop.executor(), *client, std::move(rules), std::move(options)));
+          loop.executor(), fetch::GuardedFetch::make(recorded.get(), loop.executor(), *client,
+                                                     std::move(rules), std::move(options)));
     });
     return network;
   }
@@ -75,6 +76,7 @@ class Network : public ::testing::Test {
     return json::find_int(reply->result.as_object(), "stream").value_or(0);
   }
 
+  audit::RecordedCall recorded;  // first: what is still open on the loop has effects to write
   net::LoopThread loop;
   net::TestServer server{peer};
   policy::NetworkPolicy policy;

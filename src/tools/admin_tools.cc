@@ -31,7 +31,7 @@ io::Task<ToolResult> server_info(std::shared_ptr<const AdminWorld> world) {
 }
 
 io::Task<ToolResult> audit_tail(std::shared_ptr<const AdminWorld> world, const Recorded& recorded) {
-  const audit::TailFilter filter = read_filter(recorded.call().args.as_object());
+  const audit::TailFilter filter = read_filter(recorded.call().args.object());
   auto read = [path = world->audit_path.string(), filter] { return audit::last_lines(path, filter); };
   RELAY_CO_TRY(const std::vector<std::string> lines, co_await world->pool.run(std::move(read)));
   std::string text;
@@ -40,7 +40,7 @@ io::Task<ToolResult> audit_tail(std::shared_ptr<const AdminWorld> world, const R
 }
 
 io::Task<ToolResult> operation_confirm(std::shared_ptr<const AdminWorld> world, const Recorded& recorded) {
-  const json::object& arguments = recorded.call().args.as_object();
+  const json::object& arguments = recorded.call().args.object();
   const std::string token(json::find_string(arguments, "token").value_or(""));
   const bool armed = world->pipeline.broker().arm(token, recorded.call().caller);
   co_return armed ? ToolResult::text(policy::armed_text()) : ToolResult::error(policy::not_armed_text());

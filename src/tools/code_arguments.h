@@ -1,17 +1,16 @@
-// The arguments of run_js and run_py as a value. The schema was checked before; look-ups here cannot miss.
+// How the arguments of run_js and run_py are described to models and shown to policy. runs/run_arguments.h
+// reads them.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "authority/call.h"
 #include "base/json.h"
-#include "runs/run_code.h"
+#include "runs/run_arguments.h"
 
 namespace relay::tools {
-
-/// Fails where arguments that fit the schema contradict each other.
-Result<runs::RunArguments> read_code_arguments(const json::object& arguments, executors::Language language);
 
 /// Everything the run will see, as text for deny patterns: code, stdin, arguments and environment.
 std::string code_policy_text(const json::object& arguments);

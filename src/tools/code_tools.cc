@@ -48,18 +48,12 @@ class StreamingObserver final : public executors::RunObserver {
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const runs::RunDependencies> world, Language language,
                                     mcp::Context& context, const authority::Recorded& recorded) {
-  RELAY_CO_TRY(runs::RunArguments arguments, read_code_arguments(recorded.call().args.as_object(), language));
-  const authority::Caller& caller = recorded.call().caller;
-  runs::CodeRun run{.language = language,
-                    .arguments = std::move(arguments),
-                    .principal = caller.principal,
-                    .client_session = caller.session_id,
-                    .context = &context};
+  runs::CodeRun run{.language = language, .context = &context};
   if (world->require_browser)
     co_return fail(Error{ErrorKind::no_executor, Blame::environment,
                          "no browser tab is attached, and executor.requireBrowser in the configuration "
                          "lets no run go elsewhere"});
-  if (run.arguments.executor == "browser")
+  if (json::find_string(recorded.call().args.object(), "executor") == "browser")
     co_return fail(Error{ErrorKind::no_executor, Blame::environment,
                          "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);

@@ -58,7 +58,7 @@ Result<ReadResult> read_resource(const vfs::Tree& tree, const std::string& path)
 
 io::Task<ReadResult> read_file(std::shared_ptr<const FilesWorld> world, const Recorded& recorded,
                                std::string path) {
-  RELAY_CO_TRY(auto tree, world->trees.open_tree(holder_of(recorded.call().caller)));
+  RELAY_CO_TRY(auto tree, world->trees.open_tree(recorded));
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto work = [path = std::move(path)](vfs::Tree& on) { return read_resource(on, path); };
   co_return co_await files.run(std::move(work));
@@ -120,7 +120,7 @@ void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesW
 io::Task<std::vector<protocol::Resource>> list_outputs(const FilesWorld& world,
                                                        const authority::Caller& caller) {
   std::vector<protocol::Resource> outputs;
-  RELAY_CO_TRY(auto tree, world.trees.open_tree(holder_of(caller)));
+  RELAY_CO_TRY(auto tree, world.trees.open_tree(authority::Unrecorded::listing(caller)));
   const vfs::AsyncTree files(world.pool, std::move(tree));
   const auto listing = co_await files.list("/out", limits::kListedOutputs);
   if (!listing) co_return outputs;  // a policy may hide it

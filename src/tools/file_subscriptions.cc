@@ -37,7 +37,7 @@ Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_p
 }
 
 std::string FileSubscriptions::view_of(const authority::Caller& caller) const {
-  return world_->trees.workspace_name(holder_of(caller));
+  return world_->trees.workspace_name(vfs::holder_of(caller));
 }
 
 std::optional<std::string> FileSubscriptions::find_view(const authority::Caller& caller,
@@ -45,9 +45,8 @@ std::optional<std::string> FileSubscriptions::find_view(const authority::Caller&
   return uri.starts_with(kFileUriPrefix) ? std::optional(view_of(caller)) : std::nullopt;
 }
 
-io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, std::string path,
+io::Task<void> FileSubscriptions::watch_path(std::shared_ptr<vfs::Tree> tree, std::string path,
                                              std::string key) {
-  RELAY_CO_TRY(auto tree, world_->trees.open_tree(holder_of(caller)));
   const vfs::AsyncTree files(world_->pool, std::move(tree));
   auto work = [path = std::move(path)](vfs::Tree& on) { return vfs::open_watch_target(on, path); };
   RELAY_CO_TRY(const vfs::WatchTarget target, co_await files.run(std::move(work)));
@@ -55,12 +54,13 @@ io::Task<void> FileSubscriptions::watch_path(const authority::Caller& caller, st
   co_return Result<void>{};
 }
 
-io::Task<bool> FileSubscriptions::watch(const authority::Caller& caller, std::string uri) {
+io::Task<bool> FileSubscriptions::watch(const authority::Recorded& recorded, std::string uri) {
   if (!uri.starts_with(kFileUriPrefix)) co_return false;
   auto path = find_file_of_uri(uri);
   if (!path) co_return fail(invalid("the URI has a broken percent-encoding"));
-  std::string key = key_of(view_of(caller), uri);
-  RELAY_CO_CHECK(co_await watch_path(caller, std::move(*path), std::move(key)));
+  std::string key = key_of(view_of(recorded.call().caller), uri);
+  RELAY_CO_TRY(auto tree, world_->trees.open_tree(recorded));
+  RELAY_CO_CHECK(co_await watch_path(std::move(tree), std::move(*path), std::move(key)));
   co_return true;
 }
 
@@ -71,7 +71,7 @@ void FileSubscriptions::unwatch(const authority::Caller& caller, std::string_vie
 void FileSubscriptions::session_ended(const authority::Caller& caller) {
   if (world_->trees.spec().workspace == vfs::WorkspaceKind::shared || caller.session_id.empty()) return;
   watcher_->unwatch(key_of(view_of(caller), ""));
-  world_->pool.post([world = world_, holder = holder_of(caller)] {
+  world_->pool.post([world = world_, holder = vfs::holder_of(caller)] {
     [[maybe_unused]] const auto closed =
         world->trees.close_session(holder);  // what is left goes at the next start
   });
@@ -82,8 +82,10 @@ io::Task<void> FileSubscriptions::append_changing(const authority::Caller& calle
   std::string key = key_of(view_of(caller), "");
   // Watched before it is listed: what comes in between is reported and not lost. A list that cannot be
   // watched is still one.
-  if (!watcher_->is_watched(key)) [[maybe_unused]]
-    const auto watched = co_await watch_path(caller, "/out", std::move(key));
+  if (!watcher_->is_watched(key)) {
+    RELAY_CO_TRY(auto tree, world_->trees.open_tree(authority::Unrecorded::listing(caller)));
+    [[maybe_unused]] const auto watched = co_await watch_path(std::move(tree), "/out", std::move(key));
+  }
   RELAY_CO_TRY(std::vector<protocol::Resource> outputs, co_await list_outputs(*world_, caller));
   std::move(outputs.begin(), outputs.end(), std::back_inserter(out));
   co_return Result<void>{};

@@ -32,7 +32,7 @@ class FileSubscriptions final : public pipeline::Provider {
   [[nodiscard]] std::optional<std::string> find_view(const authority::Caller& caller,
                                                      std::string_view uri) const override;
   /// Fails when the file is not there or may not be read.
-  io::Task<bool> watch(const authority::Caller& caller, std::string uri) override;
+  io::Task<bool> watch(const authority::Recorded& recorded, std::string uri) override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
   /// Forgets the session's list and deletes its workspace, if it has one of its own.
   void session_ended(const authority::Caller& caller) override;
@@ -43,7 +43,7 @@ class FileSubscriptions final : public pipeline::Provider {
 
  private:
   explicit FileSubscriptions(std::shared_ptr<const FilesWorld> world) : world_(std::move(world)) {}
-  io::Task<void> watch_path(const authority::Caller& caller, std::string path, std::string key);
+  io::Task<void> watch_path(std::shared_ptr<vfs::Tree> tree, std::string path, std::string key);
   [[nodiscard]] std::string view_of(const authority::Caller& caller) const;
 
   std::shared_ptr<const FilesWorld> world_;

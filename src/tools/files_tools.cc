@@ -39,12 +39,12 @@ std::string clean_path(const json::object& arguments) {
 }
 
 Result<std::shared_ptr<vfs::Tree>> tree_of(const FilesWorld& world, const Recorded& recorded) {
-  return world.trees.open_tree(holder_of(recorded.call().caller));
+  return world.trees.open_tree(recorded);
 }
 
 io::Task<ToolResult> read(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
-  ReadArguments arguments = read_read_arguments(recorded.call().args.as_object());
+  ReadArguments arguments = read_read_arguments(recorded.call().args.object());
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto work = [arguments = std::move(arguments)](vfs::Tree& on) { return read_path(on, arguments); };
   co_return co_await files.run(std::move(work));
@@ -52,7 +52,7 @@ io::Task<ToolResult> read(std::shared_ptr<const FilesWorld> world, const Recorde
 
 io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
-  RELAY_CO_TRY(vfs::WriteRequest request, read_write_arguments(recorded.call().args.as_object()));
+  RELAY_CO_TRY(vfs::WriteRequest request, read_write_arguments(recorded.call().args.object()));
   const std::string path = clean(request.path);
   const bool could_make_parents =
       request.parents == vfs::Parents::required && tree->area_of(path) != vfs::Tree::Area::none;
@@ -69,7 +69,7 @@ io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Record
 
 io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
-  search::SearchRequest request = read_search_arguments(recorded.call().args.as_object());
+  search::SearchRequest request = read_search_arguments(recorded.call().args.object());
   request.time_max = limits::kSearchTime;
   search::SearchRequest asked = request;
   RELAY_CO_TRY(const search::SearchResult found, co_await search::search(world->search_pool, world->searcher,

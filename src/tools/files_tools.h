@@ -20,11 +20,6 @@ struct FilesWorld {
   io::ThreadPool& search_pool;  // of its own: a search takes seconds, and reading a file must not wait for it
 };
 
-/// Whose workspace a caller works in.
-inline vfs::Holder holder_of(const authority::Caller& caller) {
-  return {caller.principal, caller.session_id};
-}
-
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);
 
 /// What rules see of a call: the path as the tree reads it ("/tmp//x/../y" is "/tmp/y"), so that no spelling

@@ -45,7 +45,7 @@ class CageLimitTest : public ProcessFixture, public testing::WithParamInterface<
     peer::Outgoing outgoing{.method = "tools/call",
                             .params = R"({"name":"echo","arguments":{"text":"well"}})"};
     outgoing.timeout = 60s;
-    const auto answer = loop.run(fleet().find("other")->request(std::move(outgoing), nobody));
+    const auto answer = loop.run(send_behind_door(*fleet().find("other"), std::move(outgoing), nobody));
     EXPECT_TRUE(answer && *answer) << (answer ? "refused" : answer.error().message);
   }
   ServerSpec other;

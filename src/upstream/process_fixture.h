@@ -16,6 +16,7 @@
 #include "io/test_loop.h"
 #include "secrets/secrets.h"
 #include "upstream/connector.h"
+#include "upstream/open_door_fixture.h"
 #include "upstream/supervised_fleet.h"
 
 namespace relay::upstream {
@@ -78,7 +79,7 @@ class ProcessFixture : public testing::Test {
     peer::Outgoing outgoing{.method = "tools/call",
                             .params = "{\"name\":\"" + tool + "\",\"arguments\":" + arguments + "}"};
     outgoing.timeout = timeout;
-    return loop.run(server()->request(std::move(outgoing), nobody));
+    return loop.run(send_behind_door(*server(), std::move(outgoing), nobody));
   }
   /// The text of the result, whatever it is; an error's message if there is none.
   std::string call(const std::string& tool, const std::string& arguments = "{}") {

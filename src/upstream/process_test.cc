@@ -1,6 +1,7 @@
 // Supervision of real processes: what they print, how they end, what is left of them.
 #include <gmock/gmock.h>
 
+#include "upstream/open_door_fixture.h"
 #include "upstream/process_fixture.h"
 
 namespace relay::upstream {
@@ -196,7 +197,7 @@ TEST_F(ProcessTest, ManyServersThatCrashHangAndFloodLeaveNothingBehind) {
     peer::Outgoing outgoing{.method = "tools/call",
                             .params = "{\"name\":\"" + tool + "\",\"arguments\":{\"text\":\"x\"}}"};
     outgoing.timeout = tool == "hang" ? 300ms : 60s;
-    const auto answer = co_await to->request(std::move(outgoing), who);
+    const auto answer = co_await send_behind_door(*to, std::move(outgoing), who);
     if (!answer) EXPECT_THAT(answer.error().message, HasSubstr(to->spec().name));
     ++count;
     co_return Result<void>{};

@@ -1,6 +1,7 @@
 // The life of a connection: starts, failures, deaths, silence, idleness.
 #include <gmock/gmock.h>
 
+#include "upstream/open_door_fixture.h"
 #include "upstream/upstream_fixture.h"
 
 namespace relay::upstream {
@@ -257,17 +258,17 @@ class IdleTest : public LaneTest {
 
 TEST_F(IdleTest, AServerThatNobodyUsesIsStoppedAndComesBack) {
   const auto subject = make();
-  EXPECT_TRUE(loop.run(subject->request(call(), nobody)));
+  EXPECT_TRUE(loop.run(send_behind_door(*subject, call(), nobody)));
   until([&] { return subject->status().phase == ServerPhase::idle; });
   until([&] { return server.closes == 1; });
-  EXPECT_TRUE(loop.run(subject->request(call(), nobody)));
+  EXPECT_TRUE(loop.run(send_behind_door(*subject, call(), nobody)));
   EXPECT_EQ(server.starts, 2);
   EXPECT_TRUE(loop.run(subject->stop()));
 }
 
 TEST_F(IdleTest, AnOpenCallOrAWatchKeepsItAlive) {
   const auto subject = make();
-  EXPECT_TRUE(loop.run(subject->watch("file:///a")));
+  EXPECT_TRUE(loop.run(watch_behind_door(*subject, "file:///a")));
   EXPECT_TRUE(loop.run(io::sleep_for(30ms)));
   EXPECT_EQ(subject->status().phase, ServerPhase::ready);
   subject->unwatch("file:///a");
@@ -278,7 +279,7 @@ TEST_F(IdleTest, AnOpenCallOrAWatchKeepsItAlive) {
 TEST_F(IdleTest, AnHttpServerIsLeftAlone) {
   spec.transport = ServerTransport::http;
   const auto subject = make();
-  EXPECT_TRUE(loop.run(subject->request(call(), nobody)));
+  EXPECT_TRUE(loop.run(send_behind_door(*subject, call(), nobody)));
   EXPECT_TRUE(loop.run(io::sleep_for(30ms)));
   EXPECT_EQ(subject->status().phase, ServerPhase::ready);
   EXPECT_TRUE(loop.run(subject->stop()));

@@ -5,6 +5,7 @@
 
 #include "io/test_loop.h"
 #include "upstream/fake_peer.h"
+#include "upstream/open_door_fixture.h"
 
 namespace relay::upstream {
 namespace {
@@ -52,7 +53,7 @@ class FleetTest : public testing::Test {
   }
   Result<peer::PeerAnswer> call(const std::shared_ptr<Upstream>& upstream) {
     peer::Outgoing outgoing{.method = "tools/call", .params = "{}"};
-    return loop.run(upstream->request(std::move(outgoing), nobody));
+    return loop.run(send_behind_door(*upstream, std::move(outgoing), nobody));
   }
   std::vector<std::string> names() const {
     std::vector<std::string> names;

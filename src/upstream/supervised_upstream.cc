@@ -88,8 +88,7 @@ Result<void> SupervisedUpstream::check_usable() const {
   return {};
 }
 
-io::Task<peer::PeerAnswer> SupervisedUpstream::request(peer::Outgoing outgoing,
-                                                       peer::RequestScope& exchange) {
+io::Task<peer::PeerAnswer> SupervisedUpstream::send(peer::Outgoing outgoing, peer::RequestScope& exchange) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
   outgoing.timeout = std::min(outgoing.timeout, spec().call_timeout);
@@ -205,7 +204,7 @@ void SupervisedUpstream::tell_offer_changed(peer::ListKind list) {
 
 // ---- Watches and levels.
 
-io::Task<void> SupervisedUpstream::watch(std::string uri) {
+io::Task<void> SupervisedUpstream::start_watch(std::string uri) {
   const auto self = shared_from_this();
   RELAY_CO_CHECK(check_usable());
   // The connection is opened before the watch is counted: a new connection gets the watches counted so far,

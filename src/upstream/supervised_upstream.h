@@ -35,11 +35,9 @@ class SupervisedUpstream final : public Upstream,
 
   [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
   [[nodiscard]] Status status() const override;
-  io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange) override;
   io::Task<std::shared_ptr<const Offer>> offer() override;
   io::Task<std::shared_ptr<const Offer>> offer_at_hand() override;
   [[nodiscard]] std::shared_ptr<const Offer> known_offer() const override { return kept_->known(); }
-  io::Task<void> watch(std::string uri) override;
   void unwatch(std::string_view uri) override;
   void set_log_level(protocol::LogLevel level) override;
   void roots_changed() override;
@@ -56,6 +54,8 @@ class SupervisedUpstream final : public Upstream,
   io::Task<void> retire(std::string reason);
 
  private:
+  io::Task<peer::PeerAnswer> send(peer::Outgoing outgoing, peer::RequestScope& exchange) override;
+  io::Task<void> start_watch(std::string uri) override;
   // ConnectionOwner
   void phase_changed(ServerConnection& lane, ServerPhase before) override;
   void list_changed(peer::ListKind list) override;

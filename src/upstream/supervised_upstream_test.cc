@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "upstream/open_door_fixture.h"
 #include "upstream/upstream_fixture.h"
 
 namespace relay::upstream {
@@ -121,7 +122,7 @@ TEST_F(SupervisedUpstreamTest, APlaceIsNotWaitedForForever) {
   until([&] { return server.requests.size() == 1; });
   peer::Outgoing outgoing = call("b");
   outgoing.timeout = 1ms;
-  const auto late = loop.run(upstream().request(std::move(outgoing), nobody));
+  const auto late = loop.run(send_behind_door(upstream(), std::move(outgoing), nobody));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().kind, ErrorKind::timeout);
   open_gate();
@@ -174,16 +175,16 @@ TEST_F(SupervisedUpstreamTest, ARetiredServerSaysWhy) {
 TEST_F(SupervisedUpstreamTest, EachSessionHasItsOwnConnectionWhenAskedFor) {
   spec.sharing = Sharing::session;
   NamedSession alice("alice"), bob("bob");
-  EXPECT_TRUE(loop.run(upstream().request(call(), alice)));
-  EXPECT_TRUE(loop.run(upstream().request(call(), bob)));
-  EXPECT_TRUE(loop.run(upstream().request(call(), alice)));
+  EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), alice)));
+  EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), bob)));
+  EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), alice)));
   EXPECT_EQ(server.starts, 2);
 }
 
 TEST_F(SupervisedUpstreamTest, SessionsShareOneConnectionOtherwise) {
   NamedSession alice("alice"), bob("bob");
-  EXPECT_TRUE(loop.run(upstream().request(call(), alice)));
-  EXPECT_TRUE(loop.run(upstream().request(call(), bob)));
+  EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), alice)));
+  EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), bob)));
   EXPECT_EQ(server.starts, 1);
 }
 
@@ -191,12 +192,12 @@ TEST_F(SupervisedUpstreamTest, TheLongestUnusedSessionMakesRoom) {
   spec.sharing = Sharing::session;
   for (std::size_t i = 0; i < limits::kUpstreamSessions + 3; ++i) {
     NamedSession session("s" + std::to_string(i));
-    EXPECT_TRUE(loop.run(upstream().request(call(), session)));
+    EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), session)));
     clock.advance(1s);
   }
   until([&] { return server.closes == 3; });
   NamedSession oldest_kept("s3");
-  EXPECT_TRUE(loop.run(upstream().request(call(), oldest_kept)));
+  EXPECT_TRUE(loop.run(send_behind_door(upstream(), call(), oldest_kept)));
   EXPECT_EQ(server.starts, static_cast<int>(limits::kUpstreamSessions) + 3);
 }
 
@@ -212,7 +213,7 @@ TEST_F(SupervisedUpstreamTest, SessionsThatAreAllInUseLeaveNoRoom) {
   }
   until([&] { return server.requests.size() == limits::kUpstreamSessions; });
   NamedSession late("late");
-  const auto refused = loop.run(upstream().request(call(), late));
+  const auto refused = loop.run(send_behind_door(upstream(), call(), late));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::busy);
   gate.set();
@@ -222,9 +223,9 @@ TEST_F(SupervisedUpstreamTest, SessionsThatAreAllInUseLeaveNoRoom) {
 // ---- Watches and levels.
 
 TEST_F(SupervisedUpstreamTest, WatchesAreCountedAndSurviveARestart) {
-  EXPECT_TRUE(loop.run(upstream().watch("a")));
-  EXPECT_TRUE(loop.run(upstream().watch("a")));
-  EXPECT_TRUE(loop.run(upstream().watch("b")));
+  EXPECT_TRUE(loop.run(watch_behind_door(upstream(), "a")));
+  EXPECT_TRUE(loop.run(watch_behind_door(upstream(), "a")));
+  EXPECT_TRUE(loop.run(watch_behind_door(upstream(), "b")));
   using Set = std::set<std::string, std::less<>>;
   EXPECT_THAT(server.watches, ElementsAre(Set{"a"}, Set{"a", "b"}));
   upstream().unwatch("a");

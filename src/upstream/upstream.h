@@ -4,6 +4,9 @@
 //
 // Callers only see request(): it waits for the start, for a free place, and fails with a sentence that names
 // the server and says why. A failure costs the calls of this server and of no other. Loop thread only.
+//
+// A server does something only for a recorded call, and gets the bytes that were judged. What needs no record
+// has its own function that takes an authority::Unrecorded; lists and pings are made by the upstream itself.
 #pragma once
 
 #include <chrono>
@@ -17,6 +20,7 @@
 #include "peer/peer.h"
 #include "sandbox/cage_limits.h"
 #include "upstream/offer.h"
+#include "upstream/passed_call.h"
 #include "upstream/server_spec.h"
 
 namespace relay::upstream {
@@ -47,8 +51,13 @@ class Upstream {
   [[nodiscard]] virtual const ServerSpec& spec() const = 0;
   [[nodiscard]] virtual Status status() const = 0;
 
-  /// Starts the server if need be. The outgoing's time-out is bounded by the spec's.
-  virtual io::Task<peer::PeerAnswer> request(peer::Outgoing outgoing, peer::RequestScope& exchange) = 0;
+  /// Starts the server if need be. Waits for the answer as long as the spec's time-out says. `exchange`
+  /// speaks for the caller of the record; both must live until this completes.
+  io::Task<peer::PeerAnswer> request(const authority::Recorded& recorded, PassedCall passed,
+                                     peer::RequestScope& exchange);
+  /// completion/complete with these parameters.
+  io::Task<peer::PeerAnswer> complete(const authority::Unrecorded& permit, std::string params,
+                                      peer::RequestScope& exchange);
   /// What it offers: the kept one while it is fresh, otherwise asked for. One question at a time goes out,
   /// whoever waits.
   virtual io::Task<std::shared_ptr<const Offer>> offer() = 0;
@@ -58,13 +67,18 @@ class Upstream {
   /// The last one seen, however old; null when there was none. No I/O.
   [[nodiscard]] virtual std::shared_ptr<const Offer> known_offer() const = 0;
 
-  /// Reference-counted by URI; survives reconnects.
-  virtual io::Task<void> watch(std::string uri) = 0;
+  /// Reference-counted by URI; survives reconnects. Watching is reading again and again, so it has a record.
+  io::Task<void> watch(const authority::Recorded& recorded, std::string uri);
   virtual void unwatch(std::string_view uri) = 0;
   virtual void set_log_level(protocol::LogLevel level) = 0;
   virtual void roots_changed() = 0;
   /// Ends connection and process; the next request starts them again.
   virtual io::Task<void> stop() = 0;
+
+ protected:
+  /// What request() and complete() have in common, once the permission was seen.
+  virtual io::Task<peer::PeerAnswer> send(peer::Outgoing outgoing, peer::RequestScope& exchange) = 0;
+  virtual io::Task<void> start_watch(std::string uri) = 0;
 };
 
 }  // namespace relay::upstream

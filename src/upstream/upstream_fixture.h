@@ -9,6 +9,7 @@
 
 #include "io/test_loop.h"
 #include "upstream/fake_peer.h"
+#include "upstream/open_door_fixture.h"
 #include "upstream/supervised_upstream.h"
 
 namespace relay::upstream {
@@ -66,7 +67,7 @@ class UpstreamFixture : public testing::Test {
     return {.method = "tools/call", .params = "{\"name\":\"" + name + "\"}"};
   }
   Result<peer::PeerAnswer> request(std::string name = "echo") {
-    return loop.run(upstream().request(call(std::move(name)), nobody));
+    return loop.run(send_behind_door(upstream(), call(std::move(name)), nobody));
   }
 
   /// Starts a request that runs on; its result comes into the slot.
@@ -76,7 +77,7 @@ class UpstreamFixture : public testing::Test {
     auto slot = std::make_shared<std::optional<Result<peer::PeerAnswer>>>();
     auto run = [](std::shared_ptr<SupervisedUpstream> to, peer::Outgoing outgoing, peer::RequestScope& who,
                   std::shared_ptr<std::optional<Result<peer::PeerAnswer>>> into) -> io::Task<void> {
-      *into = co_await to->request(std::move(outgoing), who);
+      *into = co_await send_behind_door(*to, std::move(outgoing), who);
       co_return Result<void>{};
     };
     io::spawn(loop.executor(), run(shared(), call(std::move(name)), exchange ? *exchange : nobody, slot),

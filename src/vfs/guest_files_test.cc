@@ -14,7 +14,7 @@ class GuestFilesTest : public testing::Test {
     TreeSpec spec;
     spec.workspace_dir = state_.path("w");
     trees_ = Trees::open(spec, nullptr).value();
-    files_.emplace(trees_->open_tree({}).value());
+    files_.emplace(trees_->open_tree(authority::Unrecorded::listing({})).value());
   }
 
   std::string call(std::string_view op, std::string_view args, std::string body = "") {

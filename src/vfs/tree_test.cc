@@ -39,7 +39,7 @@ class TreeTest : public testing::Test {
     auto trees = Trees::open(std::move(spec), mcps);
     ASSERT_TRUE(trees) << trees.error().message;
     trees_ = std::move(*trees);
-    tree_ = trees_->open_tree({"s"}).value();
+    tree_ = trees_->open_tree(authority::Unrecorded::listing({.principal = "s"})).value();
   }
   void open() { open({ro(), rw()}); }
 
@@ -446,12 +446,17 @@ TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {
   spec.workspace_dir = state_.path("sessions");
   spec.workspace = WorkspaceKind::session;
   auto trees = Trees::open(spec, nullptr).value();
-  const auto a = trees->open_tree({"me", "../../a"}).value(), b = trees->open_tree({"me", "b"}).value();
+  const auto open = [&](std::string session) {
+    return trees
+        ->open_tree(authority::Unrecorded::listing({.principal = "me", .session_id = std::move(session)}))
+        .value();
+  };
+  const auto a = open("../../a"), b = open("b");
   ASSERT_TRUE(a->write({"/tmp/f", "a"}));
   EXPECT_EQ(b->read("/tmp/f", 0, 1).error().number, ENOENT);
-  EXPECT_EQ(trees->open_tree({"me", "../../a"}).value(), a);
+  EXPECT_EQ(open("../../a"), a);
   ASSERT_TRUE(trees->close_session({"me", "../../a"}));
-  EXPECT_EQ(trees->open_tree({"me", "../../a"}).value()->read("/tmp/f", 0, 1).error().number, ENOENT);
+  EXPECT_EQ(open("../../a")->read("/tmp/f", 0, 1).error().number, ENOENT);
 }
 
 TEST_F(TreeTest, BadSpecsSayWhatIsWrong) {

@@ -106,7 +106,15 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
   return std::make_shared<Tree>(spec_.policy ? tree.narrowed(*spec_.policy) : tree);
 }
 
-Result<std::shared_ptr<Tree>> Trees::open_tree(const Holder& holder) {
+Result<std::shared_ptr<Tree>> Trees::open_tree(const authority::Recorded& recorded) {
+  return tree_of(holder_of(recorded.call().caller));
+}
+
+Result<std::shared_ptr<Tree>> Trees::open_tree(const authority::Unrecorded& permit) {
+  return tree_of(holder_of(permit.caller()));
+}
+
+Result<std::shared_ptr<Tree>> Trees::tree_of(const Holder& holder) {
   const std::lock_guard lock(mutex_);
   const std::string workspace = workspace_name(holder);
   if (const auto found = trees_.find(workspace); found != trees_.end()) return found->second;

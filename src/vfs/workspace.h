@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "authority/recorded.h"
+#include "authority/unrecorded.h"
 #include "base/limits.h"
 #include "vfs/tree.h"
 
@@ -27,6 +29,11 @@ struct Holder {
   std::string client;        // the authenticated name
   std::string session = {};  // empty where there are no sessions
 };
+
+/// Whose workspace a caller works in.
+inline Holder holder_of(const authority::Caller& caller) {
+  return {caller.principal, caller.session_id};
+}
 
 /// What app/ fills from the configuration.
 struct TreeSpec {
@@ -44,8 +51,11 @@ class Trees {
   /// Stops the counts of workspaces that are under way; those workspaces are full from then on.
   ~Trees() { stop_.request_stop(); }
 
-  /// The tree of a holder, made at its first use. With a shared workspace all have the same.
-  Result<std::shared_ptr<Tree>> open_tree(const Holder& holder);
+  /// The tree of the caller of a record, made at its first use. With a shared workspace all have the same.
+  /// Files are read and written for recorded calls only.
+  Result<std::shared_ptr<Tree>> open_tree(const authority::Recorded& recorded);
+  /// For names without contents: who lists resources has no record.
+  Result<std::shared_ptr<Tree>> open_tree(const authority::Unrecorded& permit);
   /// Forgets a session's tree and deletes its own workspace, if it has one. Blocks.
   Result<void> close_session(const Holder& holder);
 
@@ -57,6 +67,7 @@ class Trees {
  private:
   explicit Trees(TreeSpec spec) : spec_(std::move(spec)) {}
   void remove_old_sessions() const;
+  Result<std::shared_ptr<Tree>> tree_of(const Holder& holder);
   Result<std::shared_ptr<Tree>> make_tree(const std::string& workspace);
 
   TreeSpec spec_;

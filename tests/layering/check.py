@@ -29,11 +29,14 @@ def main():
         if folder not in allowed:
             problems.append(f"{name}: folder '{folder}' has no row in ARCHITECTURE.md")
             continue
+        is_for_tests = re.search(r"_(test\.cc|fixture\.h)$", name)
         is_test = re.search(r"_(test|fuzz|bench)\.cc$|/test_", name)
         for quote, include in INCLUDE.findall(path.read_text()):
             top = include.split("/")[0]
             if quote == "<" or "/" not in include or top not in allowed or top == folder:
                 pass
+            elif is_for_tests and include.endswith("_fixture.h"):
+                pass  # a test may use the fixture of another folder
             elif top in allowed[folder]:
                 used[folder].add(top)
             else:

@@ -85,7 +85,8 @@ io::Task<ToolResult> add_numbers(Context&, json::object arguments) {
 }
 
 io::Task<ToolResult> show_arguments(Context& context, json::object) {
-  co_return ToolResult::text(std::string(context.arguments_text()));
+  co_return ToolResult::text(
+      std::string(json::find_text(context.request().params_text(), "arguments").value_or("{}")));
 }
 
 // What became of the sleeps that have a name: for tests that lose their connection on purpose and ask on

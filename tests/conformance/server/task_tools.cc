@@ -29,9 +29,9 @@ io::Task<ToolResult> failing_job(Context&, json::object) {
   co_return ToolResult::error("the job failed");
 }
 
-io::Task<ToolResult> protocol_error_job(Context& context, json::object) {
+io::Task<ToolResult> protocol_error_job(Context&, json::object) {
   RELAY_CO_CHECK(co_await io::sleep_for(100ms));
-  co_return fail(context.refuse({protocol::code::kInternalError, "the job broke the protocol", {}}));
+  co_return fail(protocol::to_error({protocol::code::kInternalError, "the job broke the protocol", {}}));
 }
 
 io::Task<ToolResult> confirm_delete(Context& context, json::object arguments) {
