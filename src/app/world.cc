@@ -91,13 +91,14 @@ json::value group_status(const executors::ZygoteStatus& zygote) {
 json::value execution_status(const executors::LocalExecutor& local, config::WallsChoice walls) {
   const executors::LocalStatus status = local.status();
   json::array runtimes;
-  for (const executors::LocalStatus::Runtime& runtime : status.runtimes)
-    runtimes.push_back({{"language", std::string(executors::name_of(runtime.language))},
-                        {"state", std::string(executors::name_of(runtime.zygote.phase))},
-                        {"ready", runtime.ready},
-                        {"bootMs", runtime.zygote.boot_ms},
-                        {"cgroup", group_status(runtime.zygote)},
-                        {"walls", json::array(runtime.zygote.walls.begin(), runtime.zygote.walls.end())}});
+  for (const executors::LocalStatus::BootedRuntime& booted : status.runtimes)
+    runtimes.push_back({{"runtime", std::string(executors::name_of(booted.runtime))},
+                        {"language", std::string(executors::name_of(executors::language_of(booted.runtime)))},
+                        {"state", std::string(executors::name_of(booted.zygote.phase))},
+                        {"ready", booted.ready},
+                        {"bootMs", booted.zygote.boot_ms},
+                        {"cgroup", group_status(booted.zygote)},
+                        {"walls", json::array(booted.zygote.walls.begin(), booted.zygote.walls.end())}});
   return {{"runtimes", std::move(runtimes)},
           {"wallLevel", std::string(config::word_of(walls))},
           {"running", status.running},
@@ -172,7 +173,7 @@ World::~World() {
 }
 
 void World::stop_runs() {
-  if (local_) local_->stop();
+  if (executors_) executors_->stop();
 }
 
 io::Task<void> World::stop() {
@@ -206,8 +207,8 @@ Result<std::unique_ptr<World>> World::build(const config::Config& config, Purpos
     io::spawn(world->loop_, keep_house(world->pool_, *world->store_, world->packages_.get(), log),
               "housekeeping");
   if (purpose == Purpose::serve && world->local_) {
-    world->local_->start(executors::Language::js);
-    world->local_->start(executors::Language::py);
+    world->local_->start(executors::Runtime::quickjs);
+    world->local_->start(executors::Runtime::pyodide);
   }
   return world;
 }
@@ -286,6 +287,11 @@ Result<void> World::open_execution(Purpose purpose) {
   local.queue.running_max = config_.executor.max_concurrent_runs;
   local.sessions.idle = config_.session_ttl;
   local_ = std::make_unique<executors::LocalExecutor>(loop_, clock_, std::move(local));
+  // `relay run` is the user's own command and runs here.
+  const bool only_browser = purpose != Purpose::run && config_.executor.require_browser;
+  executors_ = std::make_unique<executors::ExecutorTable>(only_browser ? executors::Routing::browser_only
+                                                                       : executors::Routing::anywhere);
+  executors_->add(*local_);
 
   // Capsules are kept when the disk has time for it: the cache must not slow a run down.
   auto busy = std::make_shared<std::atomic<bool>>(false);
@@ -308,20 +314,18 @@ Result<void> World::open_execution(Purpose purpose) {
     const authority::Call write = tools::write_by_run(run, path);
     return pipeline_->engine().decide(write).verdict == authority::Verdict::allow;
   };
-  code_ = std::shared_ptr<runs::RunDependencies>(
-      new runs::RunDependencies{.local = *local_,
-                                .capsules = *capsules_,
-                                .trees = *trees_,
-                                .pool = pool_,
-                                .policy = config_.policy.run,
-                                .http = *http_,
-                                .loop = loop_,
-                                .packages = *packages_,
-                                .on_refusal = std::move(refused),
-                                .may_write = std::move(may_write),
-                                .keep_capsule = std::move(keep),
-                                .code_mode = code_mode_.get(),
-                                .require_browser = config_.executor.require_browser});
+  code_ = std::shared_ptr<runs::RunDependencies>(new runs::RunDependencies{.executors = *executors_,
+                                                                           .capsules = *capsules_,
+                                                                           .trees = *trees_,
+                                                                           .pool = pool_,
+                                                                           .policy = config_.policy.run,
+                                                                           .http = *http_,
+                                                                           .loop = loop_,
+                                                                           .packages = *packages_,
+                                                                           .on_refusal = std::move(refused),
+                                                                           .may_write = std::move(may_write),
+                                                                           .keep_capsule = std::move(keep),
+                                                                           .code_mode = code_mode_.get()});
   return {};
 }
 

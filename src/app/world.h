@@ -19,6 +19,7 @@
 #include "capsule/store.h"
 #include "codemode/code_mode.h"
 #include "config/config.h"
+#include "executors/executor_table.h"
 #include "executors/local_executor.h"
 #include "gateway/gateway.h"
 #include "io/thread_pool.h"
@@ -119,6 +120,7 @@ class World {
   std::unique_ptr<RefusalBook> refusals_;
   std::unique_ptr<packages::Packages> packages_;
   std::unique_ptr<executors::LocalExecutor> local_;
+  std::unique_ptr<executors::ExecutorTable> executors_;
   std::shared_ptr<runs::RunDependencies> code_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
   std::unique_ptr<gateway::Gateway> gateway_;

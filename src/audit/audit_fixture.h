@@ -64,11 +64,14 @@ inline authority::Call make_call(std::string id, authority::Tier tier = authorit
   call.args = json::object{{"code", "1+1"}, {"b", 2}};
   return call;
 }
-inline authority::Grant make_grant(std::string id, authority::Tier tier = authority::Tier::reversible,
-                                   std::string toolset = "code") {
+inline authority::Grant make_grant(authority::Call call) {
   std::vector<policy::Problem> problems;
   const policy::PolicyEngine engine = policy::PolicyEngine::make({}, "policy", problems);
-  return std::get<authority::Grant>(engine.admit(make_call(std::move(id), tier, std::move(toolset))));
+  return std::get<authority::Grant>(engine.admit(std::move(call)));
+}
+inline authority::Grant make_grant(std::string id, authority::Tier tier = authority::Tier::reversible,
+                                   std::string toolset = "code") {
+  return make_grant(make_call(std::move(id), tier, std::move(toolset)));
 }
 inline Record make_closing(const Clock& clock, std::string id) {
   const authority::Grant grant = make_grant(std::move(id));

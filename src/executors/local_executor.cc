@@ -25,11 +25,11 @@ class ChildGuard {
 // Returns the session to its table even if the run is unwound.
 class SessionGuard {
  public:
-  SessionGuard(SessionTable& table, SessionKey key, Language language)
-      : table_(table), key_(std::move(key)), language_(language) {}
+  SessionGuard(SessionTable& table, SessionKey key, Runtime runtime)
+      : table_(table), key_(std::move(key)), runtime_(runtime) {}
   SessionGuard(const SessionGuard&) = delete;
   SessionGuard& operator=(const SessionGuard&) = delete;
-  ~SessionGuard() { table_.give_back(key_, language_, std::move(child), std::move(lost_because)); }
+  ~SessionGuard() { table_.give_back(key_, runtime_, std::move(child), std::move(lost_because)); }
 
   std::shared_ptr<RunChild> child;
   std::string lost_because = "its last run was cancelled";
@@ -37,7 +37,7 @@ class SessionGuard {
  private:
   SessionTable& table_;
   SessionKey key_;
-  Language language_;
+  Runtime runtime_;
 };
 
 std::string loss(const RunOutcome& outcome) {
@@ -51,8 +51,18 @@ std::size_t processes_max(const LocalConfig& config) {
   return 2 + 2 * (config.ready_children + config.queue.running_max + config.sessions.total + 1);
 }
 
-std::string_view title(Language language) {
-  return language == Language::js ? "JavaScript" : "Python";
+std::string_view title(Runtime runtime) {
+  return language_of(runtime) == Language::js ? "JavaScript" : "Python";
+}
+
+// What relay-zygote is told to boot.
+std::string_view zygote_kind(Runtime runtime) {
+  switch (runtime) {
+    case Runtime::quickjs: return "js";
+    case Runtime::pyodide: return "py";
+    case Runtime::cpython: return "cpython";
+  }
+  return "";
 }
 
 // Whose child may evaluate which packages ahead of a run. Nothing when the run brings arguments or an
@@ -61,7 +71,7 @@ std::string_view title(Language language) {
 std::string preparable_deps(const OwnedRun& run) {
   const capsule::Manifest& manifest = run.request.capsule.manifest;
   const capsule::EntryPoint& entry = manifest.entry;
-  if (manifest.language != Language::js || run.in_session() || manifest.layers.size() != 2 ||
+  if (run.runtime() != Runtime::quickjs || run.in_session() || manifest.layers.size() != 2 ||
       !entry.env.empty() || !entry.argv.empty())
     return {};
   return manifest.layers.back().sha256 + ' ' + run.principal;
@@ -80,24 +90,9 @@ class NothingToAsk final : public HostCalls {
   bool asked_ = false;
 };
 
-// What runs is what was judged: the code and the input of the record, not those of another call.
-Result<void> check_judged(const authority::Call& call, const RunRequest& request) {
-  const json::object& judged = call.args.object();
-  const bool same_code = !request.capsule.layers.empty() &&
-                         json::find_string(judged, "code").value_or("") == *request.capsule.layers.front();
-  const bool same_input = json::find_string(judged, "stdin").value_or("") == request.stdin_bytes;
-  if (same_code && same_input) return {};
-  return fail(internal("nothing was run: the code or its input is not what was judged"));
-}
-
 constexpr auto kPreparingPause = std::chrono::milliseconds(5);  // the answer leaves first
 
 }  // namespace
-
-std::string run_id_of(std::string_view request_id) {
-  if (request_id.starts_with("req_")) request_id.remove_prefix(4);
-  return fmt::format("run_{}", request_id);
-}
 
 LocalExecutor::LocalExecutor(io::Loop executor, const Clock& clock, LocalConfig config)
     : executor_(executor),
@@ -116,36 +111,40 @@ void LocalExecutor::stop() {
   preparing_.cancel();
   sweep_.cancel();
   prepared_.clear();
-  for (auto& [language, runtime] : runtimes_) {
-    runtime.pool->close();
-    runtime.zygote->stop();
+  for (auto& [runtime, booted] : booted_) {
+    booted.pool->close();
+    booted.zygote->stop();
   }
 }
 
-LocalExecutor::Runtime& LocalExecutor::runtime(Language language) {
-  Runtime& runtime = runtimes_[language];
-  if (runtime.zygote) return runtime;
+LocalExecutor::Booted& LocalExecutor::boot(Runtime runtime) {
+  Booted& booted = booted_[runtime];
+  if (booted.zygote) return booted;
   const ZygoteSpec spec{.program = config_.zygote_program,
-                        .kind = std::string(name_of(language)),
+                        .kind = std::string(zygote_kind(runtime)),
                         .runtime_dir = config_.runtime_dir,
                         .level = config_.walls,
                         .site = config_.groups,
                         .group_memory_bytes = config_.group_memory_bytes,
                         .group_processes_max = processes_max(config_)};
-  runtime.zygote = Zygote::start(executor_, spec);
-  runtime.pool = ReadyPool::make(executor_, runtime.zygote, config_.ready_children);
-  return runtime;
+  booted.zygote = Zygote::start(executor_, spec);
+  booted.pool = ReadyPool::make(executor_, booted.zygote, config_.ready_children);
+  return booted;
 }
 
-void LocalExecutor::start(Language language) {
-  runtime(language);
+bool LocalExecutor::can_run(Runtime runtime) const {
+  return runtime != Runtime::cpython;
 }
 
-Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Language language, RunObserver& observer) {
-  const Runtime& used = runtime(language);
+void LocalExecutor::start(Runtime runtime) {
+  boot(runtime);
+}
+
+Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Runtime runtime, RunObserver& observer) {
+  const Booted& used = boot(runtime);
   const std::shared_ptr<ReadyPool> pool = used.pool;
   if (used.zygote->status().phase != ZygotePhase::ready)
-    observer.on_progress(fmt::format("starting the {} runtime", title(language)));
+    observer.on_progress(fmt::format("starting the {} runtime", title(runtime)));
   RELAY_CO_TRY(RunChild child, co_await pool->take());
   co_return std::make_shared<RunChild>(std::move(child));
 }
@@ -159,7 +158,7 @@ Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child
   bool may_repeat = !child || !run.in_session();
   for (;; may_repeat = false) {
     if (!child) {
-      RELAY_CO_TRY(child, co_await take_child(run.language(), observer));
+      RELAY_CO_TRY(child, co_await take_child(run.runtime(), observer));
     }
     ChildGuard guard(child);
     RunChannel channel(executor_, child, calls, observer);
@@ -180,7 +179,7 @@ Task<RunOutcome> LocalExecutor::run_fresh(OwnedRun& run, std::shared_ptr<HostCal
   RELAY_CO_TRY(Served served,
                co_await serve(std::move(prepared), run, std::move(calls), observer, std::move(stop)));
   if (served.result.fate == ChildFate::waits) {
-    runtime(run.language()).pool->discard(std::move(served.child));
+    boot(run.runtime()).pool->discard(std::move(served.child));
     if (!deps.empty() && queue_->waiting() == 0) prepare_successor(run);
   }
   co_return std::move(served.result.outcome);
@@ -190,6 +189,7 @@ void LocalExecutor::prepare_successor(const OwnedRun& run) {
   const std::string key = preparable_deps(run);
   if (!prepared_.begin(key)) return;
   OwnedRun practice{.request = {}, .run_id = run.run_id, .principal = run.principal};
+  practice.request.runtime = run.runtime();
   practice.request.capsule = run.request.capsule;
   practice.request.key = run.request.key;
   practice.request.limits = run.request.limits;
@@ -201,7 +201,7 @@ Task<void> LocalExecutor::prepare(OwnedRun run, std::string key) {
   RELAY_CO_CHECK(co_await io::sleep_for(kPreparingPause));
   RunObserver nobody;
   const auto calls = std::make_shared<NothingToAsk>();
-  auto child = co_await take_child(run.language(), nobody);
+  auto child = co_await take_child(run.runtime(), nobody);
   if (!child) {
     prepared_.give_up(key);
     co_return Result<void>{};
@@ -236,8 +236,8 @@ void LocalExecutor::sweep_prepared() {
 Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls,
                                                RunObserver& observer, RunStop stop) {
   RELAY_CO_TRY(SessionTable::Lease lease,
-               sessions_.take(run.session(), run.language(), run.request.session_start));
-  SessionGuard session(sessions_, run.session(), run.language());
+               sessions_.take(run.session(), run.runtime(), run.request.session_start));
+  SessionGuard session(sessions_, run.session(), run.runtime());
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
   Result<Served> served =
@@ -253,20 +253,16 @@ Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, std::shared_ptr<Ho
   co_return std::move(outcome);
 }
 
-Task<RunOutcome> LocalExecutor::run(const authority::Recorded& recorded, RunRequest request,
-                                    std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
-  RELAY_CO_CHECK(check_judged(recorded.call(), request));
-  OwnedRun owned{.request = std::move(request),
-                 .run_id = run_id_of(recorded.call().request_id),
-                 .principal = recorded.call().caller.principal};
+Task<RunOutcome> LocalExecutor::perform(OwnedRun run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
+                                        RunStop stop) {
   const steady_clock::time_point asked = steady_clock::now();
   if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max)
     observer.on_progress("waiting for a free place to run");
   RELAY_CO_TRY(const RunQueue::Ticket ticket, co_await queue_->enter());
   const double queued_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count();
-  Result<RunOutcome> outcome =
-      owned.in_session() ? co_await run_in_session(owned, std::move(calls), observer, std::move(stop))
-                         : co_await run_fresh(owned, std::move(calls), observer, std::move(stop));
+  Result<RunOutcome> outcome = run.in_session()
+                                   ? co_await run_in_session(run, std::move(calls), observer, std::move(stop))
+                                   : co_await run_fresh(run, std::move(calls), observer, std::move(stop));
   ++runs_;
   if (outcome) outcome->usage.queued_ms = queued_ms;
   co_return outcome;
@@ -274,9 +270,9 @@ Task<RunOutcome> LocalExecutor::run(const authority::Recorded& recorded, RunRequ
 
 LocalStatus LocalExecutor::status() const {
   LocalStatus status;
-  for (const auto& [language, runtime] : runtimes_) {
-    status.runtimes.push_back({language, runtime.zygote->status(), runtime.pool->ready()});
-    status.leaked_children += runtime.zygote->leaked_children();
+  for (const auto& [runtime, booted] : booted_) {
+    status.runtimes.push_back({runtime, booted.zygote->status(), booted.pool->ready()});
+    status.leaked_children += booted.zygote->leaked_children();
   }
   status.running = queue_->running();
   status.waiting = queue_->waiting();

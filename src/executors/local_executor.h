@@ -1,6 +1,6 @@
 // LocalExecutor: runs code in children of the zygotes on this machine.
 //
-// One queue in front of both languages; behind it a zygote and a pool of ready children for each. The zygotes
+// One queue in front of all runtimes; behind it a zygote and a pool of ready children for each. The zygotes
 // boot in the background when start() is called, or on the first run that needs them. Loop thread only.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "authority/recorded.h"
 #include "base/clock.h"
+#include "executors/executor.h"
 #include "executors/prepared_children.h"
 #include "executors/ready_pool.h"
 #include "executors/run.h"
@@ -36,12 +36,12 @@ struct LocalConfig {
 
 /// For server_info, doctor and metrics.
 struct LocalStatus {
-  struct Runtime {
-    Language language;
+  struct BootedRuntime {
+    Runtime runtime;
     ZygoteStatus zygote;
     std::size_t ready = 0;
   };
-  std::vector<Runtime> runtimes;  // that were started
+  std::vector<BootedRuntime> runtimes;  // that were started
   std::size_t running = 0;
   std::size_t waiting = 0;
   std::size_t sessions = 0;
@@ -49,28 +49,22 @@ struct LocalStatus {
   std::size_t leaked_children = 0;  // alive in the kernel and unknown to us: must be 0
 };
 
-class LocalExecutor {
+class LocalExecutor final : public Executor {
  public:
   LocalExecutor(io::Loop executor, const Clock& clock, LocalConfig config);
-  ~LocalExecutor();
+  ~LocalExecutor() override;
 
-  /// Boots the language's zygote in the background, so that the first run need not wait for it.
-  void start(Language language);
-  /// One run, from the queue to the outcome. The record is the permission: it stays open for as long as the
-  /// run goes on, it says whose run it is, and the code that runs must be the code of its arguments. Whatever
-  /// the guest does is an outcome; an Error means that it could not be run: busy, or a runtime that does not
-  /// start. Cancelling the coroutine kills the child; `stop` does so too, and still gives an outcome with the
-  /// output so far.
-  Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request,
-                       std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
-  /// Kills everything.
-  void stop();
+  [[nodiscard]] std::string_view name() const override { return "local"; }
+  [[nodiscard]] bool can_run(Runtime runtime) const override;
+  /// Boots the runtime's zygote in the background, so that the first run need not wait for it.
+  void start(Runtime runtime);
+  void stop() override;
 
   [[nodiscard]] LocalStatus status() const;
   [[nodiscard]] SessionTable& sessions() { return sessions_; }
 
  private:
-  struct Runtime {
+  struct Booted {
     std::shared_ptr<Zygote> zygote;
     std::shared_ptr<ReadyPool> pool;
   };
@@ -80,14 +74,16 @@ class LocalExecutor {
     ChannelResult result;
   };
 
-  Runtime& runtime(Language language);
+  Task<RunOutcome> perform(OwnedRun run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
+                           RunStop stop) override;
+  Booted& boot(Runtime runtime);
   Task<RunOutcome> run_fresh(OwnedRun& run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
                              RunStop stop);
   Task<RunOutcome> run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
                                   RunStop stop);
   Task<Served> serve(std::shared_ptr<RunChild> child, OwnedRun& run, std::shared_ptr<HostCalls> calls,
                      RunObserver& observer, RunStop stop);
-  Task<std::shared_ptr<RunChild>> take_child(Language language, RunObserver& observer);
+  Task<std::shared_ptr<RunChild>> take_child(Runtime runtime, RunObserver& observer);
   void prepare_successor(const OwnedRun& run);
   Task<void> prepare(OwnedRun run, std::string key);
   void sweep_prepared();
@@ -96,7 +92,7 @@ class LocalExecutor {
   LocalConfig config_;
   std::shared_ptr<RunQueue> queue_;
   SessionTable sessions_;
-  std::map<Language, Runtime> runtimes_;
+  std::map<Runtime, Booted> booted_;
   PreparedChildren prepared_;
   io::asio::steady_timer sweep_;
   bool sweeping_ = false;

@@ -16,14 +16,12 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "capsule/capsule.h"
+#include "executors/runtime.h"
 #include "io/task.h"
 
 namespace relay::executors {
 
 using io::Task;
-
-using capsule::Language;
-using capsule::name_of;
 
 struct RunLimits {
   std::chrono::milliseconds timeout = limits::kRunTimeout;  // wall clock, hard
@@ -42,6 +40,7 @@ enum class SessionStart : std::uint8_t { keep, reset };
 
 /// What a recorded call runs. Whose run it is and what it is called comes from the record.
 struct RunRequest {
+  Runtime runtime = Runtime::quickjs;
   capsule::Capsule capsule;  // what runs, signed; the child checks it again
   std::string key;           // SPKI DER of the signing key, base64
   std::string stdin_bytes;
@@ -51,8 +50,6 @@ struct RunRequest {
   RunLimits limits;
   json::array servers;  // upstream servers that code may call, by name
   json::object extra;   // further members of the start header
-
-  [[nodiscard]] Language language() const { return capsule.manifest.language; }
 };
 
 /// A run of one caller, on its way to a child. Made by an executor from the record and the request.
@@ -62,7 +59,7 @@ struct OwnedRun {
   std::string principal;   // what is kept from one run for another stays with its principal
   bool deps_held = false;  // the child has the layer of dependencies already and need not get it again
 
-  [[nodiscard]] Language language() const { return request.language(); }
+  [[nodiscard]] Runtime runtime() const { return request.runtime; }
   [[nodiscard]] bool in_session() const { return !request.session.empty(); }
   [[nodiscard]] SessionKey session() const { return {principal, request.session}; }
 };
@@ -150,7 +147,7 @@ struct RunOutcome {
   bool stdout_truncated = false;
   bool stderr_truncated = false;
   RunUsage usage;
-  std::string executor;      // "local", "browser"
+  std::string executor;      // Executor::name() of the place
   std::string session_note;  // why a session's variables are gone, when they are
 };
 
@@ -166,9 +163,10 @@ class RunStop {
     state_->on_request();
   }
   [[nodiscard]] bool requested() const { return state_->requested; }
+  /// For the executor: what request() does from now on. An empty function: nothing, the run is over.
+  void on_request(std::function<void()> end_run) { state_->on_request = std::move(end_run); }
 
  private:
-  friend class RunChannel;
   struct State {
     bool requested = false;
     std::function<void()> on_request;

@@ -223,18 +223,17 @@ Task<ChannelResult> RunChannel::run(const OwnedRun& run, RunStop stop) {
   state->deadline.async_wait([weak = std::weak_ptr(state)](const boost::system::error_code& error) {
     if (const auto alive = weak.lock(); alive && !error) alive->end(Verdict::timeout);
   });
-  stop.state_->on_request = [weak = std::weak_ptr(state)] {
+  stop.on_request([weak = std::weak_ptr(state)] {
     if (const auto alive = weak.lock()) alive->end(Verdict::stopped);
-  };
+  });
   if (stop.requested()) state->end(Verdict::stopped);
   state->start(run);
   RELAY_CO_CHECK(co_await state->pump());
   state->deadline.cancel();
-  stop.state_->on_request = nullptr;
+  stop.on_request({});
   state->calls->close();
   if (!state->done) RELAY_CO_CHECK(co_await state->explain_end());
   state->outcome.usage.wall_ms = ms_since(begin);
-  state->outcome.executor = "local";
   const bool unused = state->silent && state->zygote_died && state->verdict == Verdict::none;
   const bool waits = state->done && state->child->alive();
   co_return ChannelResult{std::move(state->outcome), unused  ? ChildFate::unused

@@ -7,14 +7,14 @@
 
 namespace relay::executors {
 
-Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Language language, SessionStart start) {
+Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Runtime runtime, SessionStart start) {
   if (key.name.empty() || key.name.size() > limits::kSessionNameBytes)
     return fail(invalid(fmt::format("a session name has 1 to {} bytes", limits::kSessionNameBytes)));
   sweep();
-  auto entry = sessions_.find({key, language});
+  auto entry = sessions_.find({key, runtime});
   if (entry == sessions_.end()) {
     RELAY_CHECK(make_room(key.principal));
-    entry = sessions_.try_emplace({key, language}).first;
+    entry = sessions_.try_emplace({key, runtime}).first;
   }
   Session& session = entry->second;
   if (session.busy)
@@ -35,9 +35,9 @@ Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Language l
   return lease;
 }
 
-void SessionTable::give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child,
+void SessionTable::give_back(const SessionKey& key, Runtime runtime, std::shared_ptr<RunChild> child,
                              std::string lost_because) {
-  const auto entry = sessions_.find({key, language});
+  const auto entry = sessions_.find({key, runtime});
   if (entry == sessions_.end()) return;
   Session& session = entry->second;
   session.busy = false;
@@ -53,8 +53,8 @@ void SessionTable::give_back(const SessionKey& key, Language language, std::shar
 
 bool SessionTable::reset(const SessionKey& key) {
   bool found = false;
-  for (const Language language : {Language::js, Language::py}) {
-    const auto entry = sessions_.find({key, language});
+  for (const Runtime runtime : kRuntimes) {
+    const auto entry = sessions_.find({key, runtime});
     if (entry == sessions_.end()) continue;
     found = true;
     if (entry->second.busy)
@@ -111,7 +111,7 @@ std::vector<SessionInfo> SessionTable::list(std::string_view principal) const {
     if (key.session.principal != principal) continue;
     const char* state = session.busy ? "busy" : session.child ? "idle" : "lost";
     const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.mono() - session.used);
-    infos.push_back({key.session.name, key.language, state, session.runs, idle});
+    infos.push_back({key.session.name, key.runtime, state, session.runs, idle});
   }
   return infos;
 }

@@ -1,6 +1,6 @@
 // SessionTable: named sessions, each with the child that keeps its variables.
 //
-// A session belongs to a principal and a language; nobody else can name it. It is idle, busy (a run uses its
+// A session belongs to a principal and a runtime; nobody else can name it. It is idle, busy (a run uses its
 // child), or lost (its child was killed: the next run of that name starts afresh and is told why). Idle ones
 // end after a while, and when there are too many the longest idle one goes first.
 #pragma once
@@ -21,7 +21,7 @@ namespace relay::executors {
 
 struct SessionInfo {
   std::string name;
-  Language language = Language::js;
+  Runtime runtime = Runtime::quickjs;
   std::string state;  // idle, busy, lost
   std::uint64_t runs = 0;
   std::chrono::milliseconds idle{0};
@@ -44,9 +44,9 @@ class SessionTable {
 
   /// Takes the session for one run; makes it when it is new. Fails when it is busy, or when there are too
   /// many.
-  Result<Lease> take(const SessionKey& key, Language language, SessionStart start);
+  Result<Lease> take(const SessionKey& key, Runtime runtime, SessionStart start);
   /// After the run: with the child that waits for the next one, or with the reason why there is none.
-  void give_back(const SessionKey& key, Language language, std::shared_ptr<RunChild> child,
+  void give_back(const SessionKey& key, Runtime runtime, std::shared_ptr<RunChild> child,
                  std::string lost_because);
 
   /// Ends the session and forgets its variables. False when there is none of that name.
@@ -63,7 +63,7 @@ class SessionTable {
  private:
   struct Key {
     SessionKey session;
-    Language language;
+    Runtime runtime;
     auto operator<=>(const Key&) const = default;
   };
   struct Session {

@@ -17,8 +17,8 @@ class SessionTableTest : public testing::Test {
   }
   // One whole run of a session that ends well.
   void use(const SessionKey& key) {
-    ASSERT_TRUE(table.take(key, Language::js, SessionStart::keep));
-    table.give_back(key, Language::js, make_child(), "");
+    ASSERT_TRUE(table.take(key, Runtime::quickjs, SessionStart::keep));
+    table.give_back(key, Runtime::quickjs, make_child(), "");
   }
 
   boost::asio::io_context loop_{1};
@@ -29,37 +29,37 @@ class SessionTableTest : public testing::Test {
 };
 
 TEST_F(SessionTableTest, KeepsTheChildForTheSameNameOnly) {
-  auto lease = table.take(ann, Language::js, SessionStart::keep);
+  auto lease = table.take(ann, Runtime::quickjs, SessionStart::keep);
   ASSERT_TRUE(lease);
   EXPECT_EQ(lease->child, nullptr);
   const auto child = make_child();
-  table.give_back(ann, Language::js, child, "");
-  EXPECT_EQ(table.take({"bob", "work"}, Language::js, SessionStart::keep)->child, nullptr);
-  EXPECT_EQ(table.take(ann, Language::py, SessionStart::keep)->child, nullptr);
-  EXPECT_EQ(table.take(ann, Language::js, SessionStart::keep)->child, child);
+  table.give_back(ann, Runtime::quickjs, child, "");
+  EXPECT_EQ(table.take({"bob", "work"}, Runtime::quickjs, SessionStart::keep)->child, nullptr);
+  EXPECT_EQ(table.take(ann, Runtime::pyodide, SessionStart::keep)->child, nullptr);
+  EXPECT_EQ(table.take(ann, Runtime::quickjs, SessionStart::keep)->child, child);
 }
 
 TEST_F(SessionTableTest, ASecondRunAtTheSameTimeIsRefused) {
-  ASSERT_TRUE(table.take(ann, Language::js, SessionStart::keep));
-  const auto second = table.take(ann, Language::js, SessionStart::keep);
+  ASSERT_TRUE(table.take(ann, Runtime::quickjs, SessionStart::keep));
+  const auto second = table.take(ann, Runtime::quickjs, SessionStart::keep);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().kind, ErrorKind::busy);
 }
 
 TEST_F(SessionTableTest, ALostSessionSaysWhyOnce) {
-  ASSERT_TRUE(table.take(ann, Language::js, SessionStart::keep));
-  table.give_back(ann, Language::js, nullptr, "its last run was ended: too slow");
+  ASSERT_TRUE(table.take(ann, Runtime::quickjs, SessionStart::keep));
+  table.give_back(ann, Runtime::quickjs, nullptr, "its last run was ended: too slow");
   EXPECT_EQ(table.list("ann").front().state, "lost");
-  const auto lease = table.take(ann, Language::js, SessionStart::keep);
+  const auto lease = table.take(ann, Runtime::quickjs, SessionStart::keep);
   EXPECT_NE(lease->note.find("too slow"), std::string::npos);
-  table.give_back(ann, Language::js, make_child(), "");
-  EXPECT_EQ(table.take(ann, Language::js, SessionStart::keep)->note, "");
+  table.give_back(ann, Runtime::quickjs, make_child(), "");
+  EXPECT_EQ(table.take(ann, Runtime::quickjs, SessionStart::keep)->note, "");
 }
 
 TEST_F(SessionTableTest, AChildThatDiedWhileIdleIsNoticed) {
   use(ann);
   children_.back()->end({.code = {}, .signal = SIGKILL});
-  const auto lease = table.take(ann, Language::js, SessionStart::keep);
+  const auto lease = table.take(ann, Runtime::quickjs, SessionStart::keep);
   EXPECT_EQ(lease->child, nullptr);
   EXPECT_NE(lease->note.find("idle"), std::string::npos);
 }
@@ -88,9 +88,9 @@ TEST_F(SessionTableTest, TheLongestIdleOneMakesRoom) {
 }
 
 TEST_F(SessionTableTest, BusyOnesAreNeverPushedOut) {
-  ASSERT_TRUE(table.take({"ann", "1"}, Language::js, SessionStart::keep));
-  ASSERT_TRUE(table.take({"ann", "2"}, Language::js, SessionStart::keep));
-  EXPECT_EQ(table.take({"ann", "3"}, Language::js, SessionStart::keep).error().kind, ErrorKind::busy);
+  ASSERT_TRUE(table.take({"ann", "1"}, Runtime::quickjs, SessionStart::keep));
+  ASSERT_TRUE(table.take({"ann", "2"}, Runtime::quickjs, SessionStart::keep));
+  EXPECT_EQ(table.take({"ann", "3"}, Runtime::quickjs, SessionStart::keep).error().kind, ErrorKind::busy);
 }
 
 TEST_F(SessionTableTest, ResetEndsTheChildAlsoAfterABusyRun) {
@@ -98,23 +98,23 @@ TEST_F(SessionTableTest, ResetEndsTheChildAlsoAfterABusyRun) {
   EXPECT_TRUE(table.reset(ann));
   EXPECT_TRUE(children_.back()->was_killed());
   EXPECT_FALSE(table.reset(ann));
-  ASSERT_TRUE(table.take(ann, Language::js, SessionStart::keep));
+  ASSERT_TRUE(table.take(ann, Runtime::quickjs, SessionStart::keep));
   EXPECT_TRUE(table.reset(ann));
-  table.give_back(ann, Language::js, make_child(), "");
+  table.give_back(ann, Runtime::quickjs, make_child(), "");
   EXPECT_EQ(table.size(), 0U);
   EXPECT_TRUE(children_.back()->was_killed());
 }
 
 TEST_F(SessionTableTest, ResetAtStartForgetsWithoutANote) {
   use(ann);
-  const auto lease = table.take(ann, Language::js, SessionStart::reset);
+  const auto lease = table.take(ann, Runtime::quickjs, SessionStart::reset);
   EXPECT_EQ(lease->child, nullptr);
   EXPECT_EQ(lease->note, "");
 }
 
 TEST_F(SessionTableTest, NamesAreBounded) {
-  EXPECT_FALSE(table.take({"ann", ""}, Language::js, SessionStart::keep));
-  EXPECT_FALSE(table.take({"ann", std::string(65, 'x')}, Language::js, SessionStart::keep));
+  EXPECT_FALSE(table.take({"ann", ""}, Runtime::quickjs, SessionStart::keep));
+  EXPECT_FALSE(table.take({"ann", std::string(65, 'x')}, Runtime::quickjs, SessionStart::keep));
 }
 
 }  // namespace

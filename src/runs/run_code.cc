@@ -6,6 +6,11 @@
 
 #include "base/bytes.h"
 #include "codemode/inner_context.h"
+#include "runs/display_service.h"
+#include "runs/file_service.h"
+#include "runs/input_service.h"
+#include "runs/run_host.h"
+#include "runs/server_service.h"
 
 namespace relay::runs {
 namespace {
@@ -19,6 +24,7 @@ executors::RunLimits run_limits_of(const policy::LimitsPolicy& limits) {
 executors::RunRequest make_request(SealedRun sealed, const CodeRun& run, const RunArguments& arguments,
                                    const policy::RunPolicy& policy) {
   executors::RunRequest request;
+  request.runtime = executors::default_runtime(run.language);
   request.capsule = std::move(sealed.capsule);
   request.key = std::move(sealed.key);
   request.stdin_bytes = arguments.stdin_text;
@@ -133,6 +139,8 @@ class OpenServers {
 io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,
                                executors::RunObserver& observer) {
   RELAY_CO_TRY(const RunArguments arguments, read_run_arguments(recorded.call().args.object(), run.language));
+  RELAY_CO_TRY(executors::Executor * executor,
+               world.executors.choose(arguments.executor, executors::default_runtime(run.language)));
   const json::object& narrowing = run.sealed ? run.sealed->capsule.manifest.policy : arguments.policy;
   RELAY_CO_TRY(policy::NarrowedPolicy narrowed, policy::narrow(world.policy, narrowing));
   RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, recorded, narrowed.policy));
@@ -140,18 +148,22 @@ io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Re
   RELAY_CO_TRY(SealedRun sealed,
                co_await seal(world, recorded, run, arguments, narrowed.policy, network, observer));
   RELAY_CO_TRY(const OpenServers servers, OpenServers::open(world, recorded, run.context, arguments.servers));
-  auto host =
-      std::make_shared<RunHost>(recorded, world.pool, std::move(tree), std::move(network), servers.servers());
-  host->set_input(run.read_input);
+  const auto files = std::make_shared<FileService>(recorded, world.pool, tree);
+  const auto display = std::make_shared<DisplayService>(world.pool, std::move(tree));
+  std::vector<std::shared_ptr<HostService>> services = {
+      files, std::move(network), display, std::make_shared<InputService>(world.pool, run.read_input),
+      std::make_shared<ServerService>(servers.servers())};
+  auto host = std::make_shared<RunHost>(std::move(services));
   executors::RunRequest request = make_request(std::move(sealed), run, arguments, narrowed.policy);
   request.servers = servers.listing();
   FinishedRun finished;
   finished.run_id = executors::run_id_of(recorded.call().request_id);
   finished.notes = std::move(narrowed.notes);
-  RELAY_CO_TRY(finished.outcome, co_await world.local.run(recorded, std::move(request), host, observer));
+  RELAY_CO_TRY(finished.outcome,
+               co_await executor->run(recorded, std::move(request), std::move(host), observer));
   if (!finished.outcome.session_note.empty()) finished.notes.push_back(finished.outcome.session_note);
-  RELAY_CO_TRY(finished.artifacts, co_await host->artifacts());
-  finished.displayed = host->take_displayed();
+  RELAY_CO_TRY(finished.artifacts, co_await files->artifacts());
+  finished.displayed = display->take_displayed();
   co_return finished;
 }
 

@@ -13,12 +13,12 @@
 #include "authority/recorded.h"
 #include "capsule/builder.h"
 #include "codemode/code_mode.h"
-#include "executors/local_executor.h"
+#include "executors/executor_table.h"
 #include "io/thread_pool.h"
 #include "packages/packages.h"
 #include "policy/run_policy.h"
+#include "runs/code_result.h"
 #include "runs/run_arguments.h"
-#include "runs/run_host.h"
 #include "runs/run_network.h"
 #include "vfs/workspace.h"
 
@@ -26,7 +26,7 @@ namespace relay::runs {
 
 /// What running code needs of the world. Everything outlives the tools.
 struct RunDependencies {
-  executors::LocalExecutor& local;
+  const executors::ExecutorTable& executors;
   capsule::CapsuleBuilder& capsules;
   vfs::Trees& trees;
   io::ThreadPool& pool;
@@ -41,7 +41,6 @@ struct RunDependencies {
   std::function<bool(const authority::Call& run, std::string_view path)> may_write;
   std::function<void(const capsule::Capsule&)> keep_capsule;  // off the critical path; may be empty
   codemode::CodeMode* code_mode = nullptr;  // upstream servers for programs; null: there are none
-  bool require_browser = false;             // executor.requireBrowser: tools run nothing here
 };
 
 /// A capsule that was sealed before, and the public key (SPKI DER, base64) that its signature belongs to.

@@ -6,6 +6,8 @@
 
 #include "audit/recorded_fixture.h"
 #include "io/test_loop.h"
+#include "runs/file_service.h"
+#include "runs/server_service.h"
 #include "vfs/workspace.h"
 
 namespace relay::runs {
@@ -28,13 +30,17 @@ class RunHostTest : public testing::Test {
     spec.mounts.push_back({.name = "r", .host_path = folder.file("ro"), .mode = vfs::MountMode::ro});
     spec.workspace_dir = folder.file("workspace");
     trees = std::move(*vfs::Trees::open(std::move(spec), nullptr));
-    host =
-        std::make_shared<RunHost>(recorded.get(), pool, *trees->open_tree(recorded.get()), nullptr, nullptr);
+    host = std::make_shared<RunHost>(std::vector<std::shared_ptr<HostService>>{
+        std::make_shared<FileService>(recorded.get(), pool, *trees->open_tree(recorded.get())),
+        std::make_shared<ServerService>(nullptr)});
   }
-  bool call(std::string op, json::object args, std::string body = {}) {
+  Result<executors::HostReply> ask(std::string op, json::object args, std::string body = {}) {
     NoStream stream;
     executors::HostCall made{.op = std::move(op), .args = std::move(args), .body = std::move(body)};
-    const auto reply = loop.run(host->call(std::move(made), stream));
+    return loop.run(host->call(std::move(made), stream));
+  }
+  bool call(std::string op, json::object args, std::string body = {}) {
+    const auto reply = ask(std::move(op), std::move(args), std::move(body));
     return reply && !reply->failure;
   }
   bool write(std::string path, std::string body, std::string mode = "create") {
@@ -49,6 +55,19 @@ class RunHostTest : public testing::Test {
   std::unique_ptr<vfs::Trees> trees;
   std::shared_ptr<RunHost> host;
 };
+
+TEST_F(RunHostTest, AnOperationThatNoServiceHasIsRefusedByName) {
+  const auto reply = ask("shell.exec", {});
+  ASSERT_TRUE(reply && reply->failure);
+  EXPECT_EQ(reply->failure->type, "ValidationError");
+  EXPECT_EQ(reply->failure->message, "unknown operation \"shell.exec\"");
+}
+
+TEST_F(RunHostTest, ARunWithoutServersSaysSo) {
+  const auto reply = ask("mcp.call", {});
+  ASSERT_TRUE(reply && reply->failure);
+  EXPECT_EQ(reply->failure->type, "NotFound");
+}
 
 TEST_F(RunHostTest, AChangeOfAMountIsAnEffectOfTheRun) {
   ASSERT_TRUE(write("/host/p//a", "12345"));

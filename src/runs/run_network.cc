@@ -26,7 +26,7 @@ bool has_no_body(int status) {
 }  // namespace
 
 io::Task<HostReply> GuardedNetwork::call(HostCall call) {
-  const std::shared_ptr<GuardedNetwork> self = shared_from_this();
+  const auto self = shared_from_this();
   if (call.op == "fetch") co_return co_await fetch(std::move(call));
   if (call.op == "fetch.read") co_return co_await read(number_of(call, "stream"));
   if (call.op == "fetch.write") co_return co_await write(std::move(call));

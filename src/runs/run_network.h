@@ -11,15 +11,18 @@
 
 #include "fetch/guarded_fetch.h"
 #include "runs/fetch_streams.h"
-#include "runs/run_host.h"
+#include "runs/host_service.h"
 
 namespace relay::runs {
 
-class GuardedNetwork final : public RunNetwork, public std::enable_shared_from_this<GuardedNetwork> {
+class GuardedNetwork final : public HostService {
  public:
   GuardedNetwork(io::Loop loop, std::shared_ptr<fetch::GuardedFetch> fetch)
       : loop_(std::move(loop)), fetch_(std::move(fetch)) {}
 
+  [[nodiscard]] bool handles(std::string_view op) const override {
+    return op == "fetch" || op.starts_with("fetch.");
+  }
   io::Task<executors::HostReply> call(executors::HostCall call) override;
   /// The body of one GET: how wheels with an address of their own are fetched.
   io::Task<std::string> fetch_bytes(std::string url);

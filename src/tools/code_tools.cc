@@ -49,13 +49,6 @@ class StreamingObserver final : public executors::RunObserver {
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const runs::RunDependencies> world, Language language,
                                     mcp::Context& context, const authority::Recorded& recorded) {
   runs::CodeRun run{.language = language, .context = &context};
-  if (world->require_browser)
-    co_return fail(Error{ErrorKind::no_executor, Blame::environment,
-                         "no browser tab is attached, and executor.requireBrowser in the configuration "
-                         "lets no run go elsewhere"});
-  if (json::find_string(recorded.call().args.object(), "executor") == "browser")
-    co_return fail(Error{ErrorKind::no_executor, Blame::environment,
-                         "no browser tab is attached; leave \"executor\" out to run here"});
   StreamingObserver observer(context, language);
   RELAY_CO_TRY(const runs::FinishedRun finished,
                co_await runs::run_code(*world, recorded, std::move(run), observer));

@@ -7,7 +7,7 @@
 #include "audit/journal.h"
 #endif
 #ifdef WITH_EXECUTOR
-#include "executors/local_executor.h"
+#include "executors/executor.h"
 #endif
 #ifdef WITH_UPSTREAM
 #include "upstream/upstream.h"
@@ -22,6 +22,7 @@
 #include "packages/packages.h"
 #endif
 #ifdef WITH_RUNS
+#include "runs/file_service.h"
 #include "runs/run_code.h"
 #endif
 
@@ -84,21 +85,21 @@ int run(const authority::Grant& grant) {
 #endif
 
 #ifdef RUN_RECORDED
-io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Recorded& recorded,
+io::Task<executors::RunOutcome> run(executors::Executor& local, const authority::Recorded& recorded,
                                     executors::RunRequest request, executors::RunObserver& observer) {
   return local.run(recorded, std::move(request), nullptr, observer);
 }
 #endif
 
 #ifdef RUN_UNRECORDED
-io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, executors::RunRequest request,
+io::Task<executors::RunOutcome> run(executors::Executor& local, executors::RunRequest request,
                                     executors::RunObserver& observer) {
   return local.run(std::move(request), nullptr, observer);
 }
 #endif
 
 #ifdef RUN_GRANTED
-io::Task<executors::RunOutcome> run(executors::LocalExecutor& local, const authority::Grant& grant,
+io::Task<executors::RunOutcome> run(executors::Executor& local, const authority::Grant& grant,
                                     executors::RunRequest request, executors::RunObserver& observer) {
   return local.run(grant, std::move(request), nullptr, observer);
 }
@@ -238,9 +239,9 @@ auto start(packages::ToolCall call) {
 #endif
 
 #ifdef SERVE_GUEST_RECORDED
-runs::RunHost serve(const authority::Recorded& recorded, io::ThreadPool& pool,
-                    std::shared_ptr<vfs::Tree> tree) {
-  return runs::RunHost(recorded, pool, std::move(tree), nullptr, nullptr);
+runs::FileService serve(const authority::Recorded& recorded, io::ThreadPool& pool,
+                        std::shared_ptr<vfs::Tree> tree) {
+  return runs::FileService(recorded, pool, std::move(tree));
 }
 auto run(const runs::RunDependencies& world, const authority::Recorded& recorded,
          executors::RunObserver& observer) {
@@ -249,8 +250,8 @@ auto run(const runs::RunDependencies& world, const authority::Recorded& recorded
 #endif
 
 #ifdef SERVE_GUEST_UNRECORDED
-std::shared_ptr<runs::RunHost> serve(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree) {
-  return std::shared_ptr<runs::RunHost>(new runs::RunHost(pool, std::move(tree), nullptr, nullptr));
+std::shared_ptr<runs::FileService> serve(io::ThreadPool& pool, std::shared_ptr<vfs::Tree> tree) {
+  return std::shared_ptr<runs::FileService>(new runs::FileService(pool, std::move(tree)));
 }
 #endif
 

@@ -35,7 +35,7 @@ class LocalRuns {
     build.language = language;
     build.code = std::move(code);
     executors::RunRequest request;
-    request.run_id = "test";
+    request.runtime = executors::default_runtime(language);
     request.capsule = *builder_.build(std::move(build));
     request.key = keys_->current().public_key().spki_base64();
     request.limits.mem_mb = 64;
@@ -67,7 +67,9 @@ class LocalRuns {
   io::Task<executors::RunOutcome> recorded(executors::RunRequest request,
                                            std::shared_ptr<executors::HostCalls> calls,
                                            executors::RunObserver& observer, executors::RunStop stop = {}) {
-    RELAY_CO_TRY(authority::Recorded record, co_await journal_->open(audit::make_grant("req_test")));
+    authority::Call call = audit::make_call("req_test");
+    call.args = json::object{{"code", *request.capsule.layers.front()}, {"stdin", request.stdin_bytes}};
+    RELAY_CO_TRY(authority::Recorded record, co_await journal_->open(audit::make_grant(std::move(call))));
     Result<executors::RunOutcome> outcome =
         co_await executor->run(record, std::move(request), std::move(calls), observer, std::move(stop));
     RELAY_CO_CHECK(co_await journal_->close(std::move(record), authority::Outcome{}));

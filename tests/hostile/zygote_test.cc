@@ -95,7 +95,7 @@ TEST_P(RealZygote, SessionsKeepTheirVariablesAndSayWhenTheyAreLost) {
   LocalRuns runs(config());
   const auto in_session = [&](std::string code, std::chrono::milliseconds timeout = 20s) {
     auto request = runs.request(GetParam(), std::move(code));
-    request.session = executors::SessionKey{"ann", "s"};
+    request.session = "s";
     request.limits.timeout = timeout;
     auto outcome = runs.run(std::move(request));
     return outcome ? *outcome : RunOutcome{.exit_code = -1, .stderr_bytes = describe(outcome.error())};
