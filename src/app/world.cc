@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/call_observers.h"
 #include "app/housekeeping.h"
 #include "app/package_options.h"
 #include "app/version.h"
@@ -137,34 +138,6 @@ protocol::ServerCapabilities make_capabilities() {
 
 }  // namespace
 
-// Counts each call that ended, and says it in the log.
-class World::Observer final : public pipeline::CallObserver {
- public:
-  Observer(metrics::Registry& metrics, Log& log, std::string mode, bool verbose)
-      : metrics_(metrics), log_(log), mode_(std::move(mode)), verbose_(verbose) {}
-
-  void call_ended(const authority::Call& call, authority::Tier tier, authority::Ending ending,
-                  std::chrono::nanoseconds took) override {
-    metrics_.count_call({.tool = call.tool,
-                         .tier = number(tier),
-                         .outcome = authority::name(ending),
-                         .mode = mode_,
-                         .duration = took});
-    if (!verbose_) return;  // the fields alone cost more than the rest of this
-    log_.debug("call", {{"requestId", call.request_id},
-                        {"clientId", call.caller.principal},
-                        {"tool", call.tool},
-                        {"outcome", authority::name(ending)},
-                        {"durationMs", std::chrono::duration<double, std::milli>(took).count()}});
-  }
-
- private:
-  metrics::Registry& metrics_;
-  Log& log_;
-  std::string mode_;
-  bool verbose_;
-};
-
 World::World(const config::Config& config, io::Loop loop, Log& log)
     : config_(config), loop_(std::move(loop)), log_(log), pool_(kPoolThreads), started_(clock_.wall()) {}
 
@@ -239,8 +212,10 @@ Result<void> World::open_policy() {
   results_ = std::make_unique<pipeline::ResultsStore>(clock_, random_);
   const std::string mode(policy::name(rules.mode));
   pipeline_ = std::make_unique<pipeline::Pipeline>(std::move(engine), *broker_, *journal_, *results_, clock_);
-  observer_ = std::make_unique<Observer>(metrics_, log_, mode, config_.log_level == LogLevel::debug);
-  pipeline_->set_observer(observer_.get());
+  observers_.push_back(std::make_unique<CallCounter>(metrics_, mode));
+  // The fields of a line alone cost more than the rest of a call's end.
+  if (config_.log_level == LogLevel::debug) observers_.push_back(std::make_unique<CallLog>(log_));
+  for (const auto& observer : observers_) pipeline_->add_observer(*observer);
   backend_ = std::make_unique<pipeline::GuardedBackend>(make_identity(), *pipeline_, random_);
   backend_->set_tool_settings(tool_settings(config_));
   return {};
@@ -341,14 +316,8 @@ Result<void> World::add_files(pipeline::Toolset& toolset) {
   auto files = std::shared_ptr<const tools::FilesWorld>(
       new tools::FilesWorld{*trees_, pool_, std::move(searcher), *search_pool_});
   RELAY_CHECK(tools::add_files_tools(toolset, files));
-  tools::FileSubscriptions::Reports reports;
-  reports.updated = [this](std::string_view uri, std::string_view view) {
-    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resource_updated(uri, view);
-  };
-  reports.list_changed = [this] {
-    if (mcp::ChangeObserver* clients = backend_->observer()) clients->resources_changed();
-  };
-  RELAY_TRY(subscriptions_, tools::FileSubscriptions::open(files, loop_, std::move(reports)));
+  auto tell = [this](const protocol::ServerEvent& event) { backend_->tell_clients(event); };
+  RELAY_TRY(subscriptions_, tools::FileSubscriptions::open(files, loop_, std::move(tell)));
   backend_->add(*subscriptions_);
   return {};
 }

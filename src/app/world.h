@@ -73,7 +73,6 @@ class World {
   [[noreturn]] void leave(int exit_code);
 
  private:
-  class Observer;
   World(const config::Config& config, io::Loop loop, Log& log);
 
   Result<void> open_state();
@@ -108,7 +107,7 @@ class World {
   std::unique_ptr<policy::Broker> broker_;
   std::unique_ptr<pipeline::ResultsStore> results_;
   std::unique_ptr<pipeline::Pipeline> pipeline_;
-  std::unique_ptr<Observer> observer_;
+  std::vector<std::unique_ptr<pipeline::CallObserver>> observers_;
   std::unique_ptr<pipeline::GuardedBackend> backend_;
   std::unique_ptr<io::ThreadPool> search_pool_;  // made with the files toolset
   std::unique_ptr<tools::FileSubscriptions> subscriptions_;

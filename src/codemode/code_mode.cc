@@ -25,7 +25,6 @@ void write_declarations(const std::filesystem::path& state,
 CodeMode::CodeMode(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
                    io::ThreadPool& pool, RandomSource& random, CodeModeOptions options)
     : executor_(executor),
-      fleet_(fleet),
       pool_(pool),
       options_(std::move(options)),
       learned_(std::make_shared<LearnedTypes>(options_.state / "learned.json")),
@@ -36,11 +35,13 @@ CodeMode::CodeMode(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedB
   OnLearned on_learned = [this](const std::string& server) { learned_of(server); };
   world_ = std::shared_ptr<const RunWorld>(
       new RunWorld{books_, backend, *learned_, std::move(on_learned), options_.require_servers});
-  fleet_.add_observer(this);
+  subscription_ = fleet.subscribe([this](std::string_view server, const protocol::ServerEvent& event) {
+    const auto* change = std::get_if<protocol::ListChanged>(&event);
+    if (change && change->list == protocol::ListKind::tools) write_soon(std::string(server));
+  });
 }
 
 CodeMode::~CodeMode() {
-  fleet_.remove_observer(this);
   stop_.cancel();
 }
 
@@ -51,10 +52,6 @@ Result<std::shared_ptr<RunServers>> CodeMode::open_run(mcp::Context& context, st
 
 void CodeMode::save() {
   static_cast<void>(learned_->save());
-}
-
-void CodeMode::offer_changed(std::string_view server, peer::ListKind list) {
-  if (list == peer::ListKind::tools) write_soon(std::string(server));
 }
 
 void CodeMode::learned_of(const std::string& server) {

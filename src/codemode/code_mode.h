@@ -24,12 +24,12 @@ struct CodeModeOptions {
   bool require_servers = false;  // policy.requireServers
 };
 
-class CodeMode final : public upstream::FleetObserver {
+class CodeMode final {
  public:
   /// All must outlive it.
   CodeMode(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend, io::ThreadPool& pool,
            RandomSource& random, CodeModeOptions options);
-  ~CodeMode() override;
+  ~CodeMode();
   CodeMode(const CodeMode&) = delete;
   CodeMode& operator=(const CodeMode&) = delete;
 
@@ -46,11 +46,6 @@ class CodeMode final : public upstream::FleetObserver {
   /// Writes what was learned and is not on disk yet. Blocks; for the end of the program.
   void save();
 
-  // FleetObserver
-  void offer_changed(std::string_view server, peer::ListKind list) override;
-  void resource_updated(std::string_view, std::string_view) override {}
-  void log(std::string_view, protocol::LogLevel, std::string_view, const json::value&) override {}
-
  private:
   void learned_of(const std::string& server);
   /// Writes the declarations of these servers and what was learned, after a pause in which more may come.
@@ -58,7 +53,6 @@ class CodeMode final : public upstream::FleetObserver {
   io::Task<void> write_files();
 
   io::Loop executor_;
-  upstream::Fleet& fleet_;
   io::ThreadPool& pool_;
   CodeModeOptions options_;
   std::shared_ptr<LearnedTypes> learned_;
@@ -70,6 +64,7 @@ class CodeMode final : public upstream::FleetObserver {
   std::set<std::string> unwritten_;  // servers whose declarations are old
   bool writing_ = false;
   io::CancelSource stop_;
+  std::shared_ptr<const upstream::FleetSink> subscription_;  // last: it goes first
 };
 
 }  // namespace relay::codemode

@@ -364,8 +364,9 @@ TEST_F(RunServersTest, FailuresAndProseTeachNothing) {
 TEST_F(RunServersTest, DeclarationsAreWrittenWhenAnOfferChanges) {
   const auto one = add("one");
   one->offer_tools({"echo"});
-  ASSERT_NE(fleet.observer, nullptr);
-  fleet.observer->offer_changed("one", peer::ListKind::tools);
+  const auto subscriber = fleet.subscriber.lock();
+  ASSERT_NE(subscriber, nullptr);
+  (*subscriber)("one", protocol::ListChanged{protocol::ListKind::tools});
   run_until([&] { return std::filesystem::exists(state / "one.d.ts"); });
   std::ifstream file(state / "one.d.ts");
   const std::string text((std::istreambuf_iterator<char>(file)), {});

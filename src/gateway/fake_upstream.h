@@ -134,12 +134,15 @@ class FakeFleet final : public upstream::Fleet {
       if (server->spec().name == name) return server;
     return nullptr;
   }
-  void add_observer(upstream::FleetObserver* added) override { observer = added; }
-  void remove_observer(upstream::FleetObserver*) override { observer = nullptr; }
+  std::shared_ptr<const upstream::FleetSink> subscribe(upstream::FleetSink sink) override {
+    auto held = std::make_shared<const upstream::FleetSink>(std::move(sink));
+    subscriber = held;
+    return held;
+  }
   io::Task<void> stop() override { co_return Result<void>{}; }
 
   std::vector<std::shared_ptr<FakeUpstream>> servers;
-  upstream::FleetObserver* observer = nullptr;
+  std::weak_ptr<const upstream::FleetSink> subscriber;  // the last one
 };
 
 }  // namespace relay::gateway

@@ -51,12 +51,11 @@ io::Task<void> fetch(ExposedCatalog::ServerPtr server, std::shared_ptr<std::size
 Gateway::Gateway(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
                  GatewayOptions options)
     : executor_(std::move(executor)), fleet_(fleet), backend_(backend), options_(options) {
-  fleet_.add_observer(this);
+  subscription_ = fleet_.subscribe(
+      [this](std::string_view server, const protocol::ServerEvent& event) { take_event(server, event); });
 }
 
-Gateway::~Gateway() {
-  fleet_.remove_observer(this);
-}
+Gateway::~Gateway() {}
 
 json::value Gateway::status() const {
   return describe_fleet(fleet_, *shelf());
@@ -177,26 +176,14 @@ void Gateway::want_log_level(protocol::LogLevel level) {
   for (const ExposedCatalog::ServerPtr& server : exposed()) server->set_log_level(level);
 }
 
-void Gateway::offer_changed(std::string_view, ListKind list) {
-  shelf_.reset();
-  mcp::ChangeObserver* clients = backend_.observer();
-  if (!clients) return;
-  switch (list) {
-    case ListKind::tools: return clients->tools_changed();
-    case ListKind::resources: return clients->resources_changed();
-    case ListKind::prompts: return clients->prompts_changed();
-  }
-}
-
-void Gateway::resource_updated(std::string_view server, std::string_view uri) {
-  if (mcp::ChangeObserver* clients = backend_.observer())
-    clients->resource_updated(shelf()->exposed_uri(server, uri));
-}
-
-void Gateway::log(std::string_view server, protocol::LogLevel level, std::string_view logger,
-                  const json::value& data) {
-  if (mcp::ChangeObserver* clients = backend_.observer())
-    clients->log(level, logger_name(server, logger), data);
+void Gateway::take_event(std::string_view server, const protocol::ServerEvent& event) {
+  if (std::holds_alternative<protocol::ListChanged>(event)) shelf_.reset();
+  if (const auto* update = std::get_if<protocol::ResourceUpdated>(&event))
+    return backend_.tell_clients(protocol::ResourceUpdated{shelf()->exposed_uri(server, update->uri)});
+  if (const auto* line = std::get_if<protocol::LogLine>(&event))
+    return backend_.tell_clients(
+        protocol::LogLine{line->level, logger_name(server, line->logger), line->data});
+  backend_.tell_clients(event);
 }
 
 }  // namespace relay::gateway

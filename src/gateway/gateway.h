@@ -27,7 +27,7 @@ struct GatewayOptions {
   std::chrono::milliseconds list_timeout = std::chrono::seconds(10);
 };
 
-class Gateway final : public pipeline::Provider, public upstream::FleetObserver {
+class Gateway final : public pipeline::Provider {
  public:
   /// Both must outlive it.
   Gateway(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedBackend& backend,
@@ -58,13 +58,8 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
                                                          const protocol::CompletionRequest& request) override;
   void want_log_level(protocol::LogLevel level) override;
 
-  // FleetObserver
-  void offer_changed(std::string_view server, peer::ListKind list) override;
-  void resource_updated(std::string_view server, std::string_view uri) override;
-  void log(std::string_view server, protocol::LogLevel level, std::string_view logger,
-           const json::value& data) override;
-
  private:
+  void take_event(std::string_view server, const protocol::ServerEvent& event);
   [[nodiscard]] std::vector<ExposedCatalog::ServerPtr> exposed() const;
   [[nodiscard]] std::shared_ptr<const ExposedCatalog> shelf() const;
   /// Where a URI leads that a client asks for: what was listed, a template, a link that one of the servers
@@ -78,6 +73,7 @@ class Gateway final : public pipeline::Provider, public upstream::FleetObserver 
   std::shared_ptr<Links> links_ = std::make_shared<Links>();
   mutable std::shared_ptr<const ExposedCatalog> shelf_;  // null: to be built
   std::unordered_map<std::string, ExposedCatalog::Route> watched_;
+  std::shared_ptr<const upstream::FleetSink> subscription_;  // last: it goes first
 };
 
 }  // namespace relay::gateway

@@ -16,6 +16,7 @@
 #include "protocol/capabilities.h"
 #include "protocol/listing.h"
 #include "protocol/log_level.h"
+#include "protocol/server_event.h"
 #include "protocol/tool.h"
 
 namespace relay::mcp {
@@ -24,19 +25,6 @@ struct Identity {
   protocol::Implementation info;
   std::string instructions;  // for the model; empty: none
   protocol::ServerCapabilities capabilities;
-};
-
-/// Where a backend reports that something changed. Cheap: bursts are fine.
-class ChangeObserver {
- public:
-  virtual ~ChangeObserver() = default;
-  virtual void tools_changed() = 0;
-  virtual void prompts_changed() = 0;
-  virtual void resources_changed() = 0;
-  /// view: of whom the resource is, see Backend::view_of; "" is everybody.
-  virtual void resource_updated(std::string_view uri, std::string_view view = {}) = 0;
-  /// A log line that belongs to no call; only legacy clients can be told.
-  virtual void log(protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
 };
 
 /// A tool that was found for a call. Each backend derives its own entry from it, and gets it back in
@@ -55,8 +43,8 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual const Identity& identity() const = 0;
-  /// One observer at most; null takes it back.
-  virtual void set_observer(ChangeObserver* observer) = 0;
+  /// Where the backend says what changed, for all clients. One at most; an empty one takes it back.
+  virtual void set_event_sink(protocol::EventSink sink) = 0;
 
   /// Whole lists, in a stable order; what a caller may not see is left out.
   virtual io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) = 0;

@@ -51,11 +51,11 @@ bool Catalogue::remove_tool(std::string_view name) {
 
 void Catalogue::add_resource(protocol::Resource resource, ResourceReader reader) {
   resources_.push_back({std::move(resource), std::move(reader)});
-  if (observer_) observer_->resources_changed();
+  if (tell_) tell_(protocol::ListChanged{protocol::ListKind::resources});
 }
 void Catalogue::add_template(protocol::ResourceTemplate resource_template, ResourceReader reader) {
   templates_.push_back({std::move(resource_template), std::move(reader)});
-  if (observer_) observer_->resources_changed();
+  if (tell_) tell_(protocol::ListChanged{protocol::ListKind::resources});
 }
 void Catalogue::add_prompt(protocol::Prompt prompt, CataloguePromptHandler handler) {
   prompts_.push_back({std::move(prompt), std::move(handler)});
@@ -66,14 +66,14 @@ void Catalogue::add_completer(std::string ref, std::string argument, Completer c
 }
 
 void Catalogue::report_updated(std::string_view uri) {
-  if (observer_) observer_->resource_updated(uri);
+  if (tell_) tell_(protocol::ResourceUpdated{std::string(uri)});
 }
 void Catalogue::report_tools_changed() {
   tool_list_.reset();
-  if (observer_) observer_->tools_changed();
+  if (tell_) tell_(protocol::ListChanged{protocol::ListKind::tools});
 }
 void Catalogue::report_prompts_changed() {
-  if (observer_) observer_->prompts_changed();
+  if (tell_) tell_(protocol::ListChanged{protocol::ListKind::prompts});
 }
 
 io::Task<protocol::Listing<protocol::Tool>> Catalogue::list_tools(const authority::Caller&) {

@@ -43,13 +43,13 @@ class Catalogue : public Backend {
   void add_prompt(protocol::Prompt prompt, CataloguePromptHandler handler);
   /// For one argument of a prompt, or one variable of a template.
   void add_completer(std::string ref, std::string argument, Completer completer);
-  /// Tells subscribers; the observer is the server's.
+  /// Tells subscribers, through the sink that the server set.
   void report_updated(std::string_view uri);
   void report_tools_changed();
   void report_prompts_changed();
 
   [[nodiscard]] const Identity& identity() const override { return identity_; }
-  void set_observer(ChangeObserver* observer) override { observer_ = observer; }
+  void set_event_sink(protocol::EventSink sink) override { tell_ = std::move(sink); }
   io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
@@ -96,7 +96,7 @@ class Catalogue : public Backend {
 
   Identity identity_;
   protocol::Caching caching_;
-  ChangeObserver* observer_ = nullptr;
+  protocol::EventSink tell_;
   std::vector<std::shared_ptr<const ToolEntry>> tools_;  // in the order of adding: the order of the list
   std::unordered_map<std::string, std::shared_ptr<const ToolEntry>, TextHash, std::equal_to<>> tool_by_name_;
   std::shared_ptr<const std::vector<protocol::Tool>> tool_list_;  // rebuilt after a change

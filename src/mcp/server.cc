@@ -54,7 +54,7 @@ Server::Server(io::Loop executor, Backend& backend, const Clock& clock, RandomSo
       subscriptions_(std::make_unique<Subscriptions>(backend)),
       tasks_(std::make_unique<TaskStore>(executor_, clock, random,
                                          [this](const TaskRecord& task) { announce_task(task); })) {
-  backend_.set_observer(this);
+  backend_.set_event_sink([this](const protocol::ServerEvent& event) { tell_clients(event); });
   io::spawn(executor_, sweep(sessions_), "session sweep", sweeping_);
 }
 
@@ -63,7 +63,7 @@ Server::~Server() {
 }
 
 void Server::stop() {
-  backend_.set_observer(nullptr);
+  backend_.set_event_sink({});
   sweeping_.cancel();
   sessions_->end_all();
   subscriptions_->stop(server_info_);
@@ -71,44 +71,41 @@ void Server::stop() {
   tasks_->stop();
 }
 
-void Server::tools_changed() {
-  announce_later(List::tools);
-}
-void Server::prompts_changed() {
-  announce_later(List::prompts);
-}
-void Server::resources_changed() {
-  announce_later(List::resources);
+void Server::tell_clients(const protocol::ServerEvent& event) {
+  if (const auto* change = std::get_if<protocol::ListChanged>(&event)) return announce_later(change->list);
+  if (const auto* update = std::get_if<protocol::ResourceUpdated>(&event)) return announce_update(*update);
+  announce_log(std::get<protocol::LogLine>(event));
 }
 
-void Server::announce_later(List list) {
+void Server::announce_later(protocol::ListKind list) {
   if (std::exchange(announcing_[static_cast<std::size_t>(list)], true)) return;
   io::asio::post(executor_, [this, list, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) announce(list);
   });
 }
 
-void Server::announce(List list) {
+void Server::announce(protocol::ListKind list) {
   announcing_[static_cast<std::size_t>(list)] = false;
   constexpr std::string_view kMethods[] = {"notifications/tools/list_changed",
-                                           "notifications/prompts/list_changed",
-                                           "notifications/resources/list_changed"};
+                                           "notifications/resources/list_changed",
+                                           "notifications/prompts/list_changed"};
   const std::string_view method = kMethods[static_cast<std::size_t>(list)];
   sessions_->for_each([&](Session& session) {
     if (session.initialized) session.unsolicited->send(protocol::write_notification(method, {}));
   });
   const auto wants = [list](const ListenFilter& filter) {
     switch (list) {
-      case List::tools: return filter.tools;
-      case List::prompts: return filter.prompts;
-      case List::resources: return filter.resources;
+      case protocol::ListKind::tools: return filter.tools;
+      case protocol::ListKind::prompts: return filter.prompts;
+      case protocol::ListKind::resources: return filter.resources;
     }
     return false;
   };
   subscriptions_->notify(wants, method, {});
 }
 
-void Server::resource_updated(std::string_view uri, std::string_view view) {
+void Server::announce_update(const protocol::ResourceUpdated& update) {
+  const auto& [uri, view] = update;
   const std::string member = uri_member(uri);
   sessions_->for_each([&](Session& session) {
     if (session.subscriptions.contains(uri) && backend_.view_of(session.caller, uri) == view)
@@ -118,12 +115,13 @@ void Server::resource_updated(std::string_view uri, std::string_view view) {
   subscriptions_->notify_updated(uri, view, member);
 }
 
-void Server::log(protocol::LogLevel level, std::string_view logger, const json::value& data) {
+void Server::announce_log(const protocol::LogLine& line) {
+  const protocol::LogLevel level = line.level;
   std::string params;
   protocol::ObjectWriter writer(params);
   writer.text("level", protocol::name_of(level));
-  writer.text_if("logger", logger);
-  writer.raw("data", json::write(data));
+  writer.text_if("logger", line.logger);
+  writer.raw("data", json::write(line.data));
   writer.finish();
   sessions_->for_each([&](Session& session) {
     if (session.initialized && level >= session.level)

@@ -38,11 +38,11 @@ class Subscriptions;
 class TaskStore;
 struct TaskRecord;
 
-class Server final : public ChangeObserver {
+class Server final {
  public:
   Server(io::Loop executor, Backend& backend, const Clock& clock, RandomSource& random,
          ServerOptions options);
-  ~Server() override;
+  ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -64,18 +64,15 @@ class Server final : public ChangeObserver {
   [[nodiscard]] Subscriptions& subscriptions() { return *subscriptions_; }
   [[nodiscard]] TaskStore& tasks() { return *tasks_; }
 
-  // ChangeObserver: the backend's news, passed on to every client that wants them.
-  // Bursts of list changes become one notification a turn of the loop.
-  void tools_changed() override;
-  void prompts_changed() override;
-  void resources_changed() override;
-  void resource_updated(std::string_view uri, std::string_view view = {}) override;
-  void log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+  /// Passes the backend's news on to every client that wants them. Bursts of list changes become one
+  /// notification a turn of the loop.
+  void tell_clients(const protocol::ServerEvent& event);
 
  private:
-  enum class List : std::uint8_t { tools, prompts, resources };
-  void announce_later(List list);
-  void announce(List list);
+  void announce_later(protocol::ListKind list);
+  void announce(protocol::ListKind list);
+  void announce_update(const protocol::ResourceUpdated& update);
+  void announce_log(const protocol::LogLine& line);
   void announce_task(const TaskRecord& task);
 
   io::Loop executor_;

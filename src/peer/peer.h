@@ -30,20 +30,18 @@
 #include "protocol/jsonrpc.h"
 #include "protocol/log_level.h"
 #include "protocol/revision.h"
+#include "protocol/server_event.h"
 
 namespace relay::peer {
 
-/// Which list a server says has changed.
-enum class ListKind : std::uint8_t { tools, resources, prompts };
+using protocol::ListKind;
 
 /// What a connection tells without being asked.
 class PeerObserver {
  public:
   virtual ~PeerObserver() = default;
-  virtual void list_changed(ListKind list) = 0;
-  virtual void resource_updated(std::string_view uri) = 0;
-  /// A log line that belongs to no exchange we could name.
-  virtual void log(protocol::LogLevel level, std::string_view logger, json::value data) = 0;
+  /// A log line comes here when it belongs to no request we could name.
+  virtual void server_event(const protocol::ServerEvent& event) = 0;
   /// Something for people who look after the server: a line on stdout that is no message, a late answer.
   virtual void oddity(std::string_view text) = 0;
   /// The connection is gone; requests that were open have failed. Said once.

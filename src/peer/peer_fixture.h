@@ -65,10 +65,10 @@ class RecordingExchange final : public RequestScope {
 
 class RecordingObserver final : public PeerObserver {
  public:
-  void list_changed(ListKind list) override { changed.push_back(list); }
-  void resource_updated(std::string_view uri) override { updated.emplace_back(uri); }
-  void log(protocol::LogLevel, std::string_view, json::value data) override {
-    logged.push_back(json::write(data));
+  void server_event(const protocol::ServerEvent& event) override {
+    if (const auto* change = std::get_if<protocol::ListChanged>(&event)) changed.push_back(change->list);
+    if (const auto* update = std::get_if<protocol::ResourceUpdated>(&event)) updated.push_back(update->uri);
+    if (const auto* line = std::get_if<protocol::LogLine>(&event)) logged.push_back(json::write(line->data));
   }
   void oddity(std::string_view text) override { oddities.emplace_back(text); }
   void closed(const Error& why) override { closings.push_back(why.message); }

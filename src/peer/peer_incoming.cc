@@ -172,11 +172,15 @@ void Dialogue::take_notification(const protocol::Notification& notification,
     return take_acknowledgement(notification.params, stream_of);
   if (method == "notifications/cancelled") return retract_question(notification.params);
   if (!observer_) return;
-  if (method == "notifications/tools/list_changed") return observer_->list_changed(ListKind::tools);
-  if (method == "notifications/resources/list_changed") return observer_->list_changed(ListKind::resources);
-  if (method == "notifications/prompts/list_changed") return observer_->list_changed(ListKind::prompts);
+  if (method == "notifications/tools/list_changed")
+    return observer_->server_event(protocol::ListChanged{ListKind::tools});
+  if (method == "notifications/resources/list_changed")
+    return observer_->server_event(protocol::ListChanged{ListKind::resources});
+  if (method == "notifications/prompts/list_changed")
+    return observer_->server_event(protocol::ListChanged{ListKind::prompts});
   if (method == "notifications/resources/updated")
-    if (const auto uri = json::find_string(notification.params, "uri")) observer_->resource_updated(*uri);
+    if (const auto uri = json::find_string(notification.params, "uri"))
+      observer_->server_event(protocol::ResourceUpdated{std::string(*uri)});
 }
 
 void Dialogue::take_progress(const json::object& params) {
@@ -198,7 +202,7 @@ void Dialogue::take_log(const json::object& params, std::optional<RequestId> str
   json::value copy = data ? *data : json::value();
   OpenRequest* open = find_addressee(stream_of);
   if (open && !open->exchange.session().empty()) return open->exchange.log(level, logger, std::move(copy));
-  if (observer_) observer_->log(level, logger, std::move(copy));
+  if (observer_) observer_->server_event(protocol::LogLine{level, std::string(logger), std::move(copy)});
 }
 
 void Dialogue::take_acknowledgement(const json::object& params, std::optional<RequestId> stream_of) {

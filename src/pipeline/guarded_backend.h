@@ -40,7 +40,10 @@ class GuardedBackend final : public mcp::Backend {
   /// Earlier ones win when two have the same name. The backend does not own them.
   void add(Provider& provider) { providers_.push_back(&provider); }
   /// Where a provider reports what changed. Null while nobody serves.
-  [[nodiscard]] mcp::ChangeObserver* observer() const { return observer_; }
+  /// News for all clients; without effect while nobody serves them.
+  void tell_clients(const protocol::ServerEvent& event) const {
+    if (tell_) tell_(event);
+  }
   /// What the capabilities say follows from what is served: known once all providers are added.
   void set_capabilities(protocol::ServerCapabilities capabilities) {
     identity_.capabilities = std::move(capabilities);
@@ -51,7 +54,7 @@ class GuardedBackend final : public mcp::Backend {
   void set_tool_settings(ToolSettings settings) { settings_ = std::move(settings); }
 
   [[nodiscard]] const mcp::Identity& identity() const override { return identity_; }
-  void set_observer(mcp::ChangeObserver* observer) override { observer_ = observer; }
+  void set_event_sink(protocol::EventSink sink) override { tell_ = std::move(sink); }
   io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
@@ -99,7 +102,7 @@ class GuardedBackend final : public mcp::Backend {
   ToolSettings settings_;
   Pipeline& pipeline_;
   RandomSource& random_;
-  mcp::ChangeObserver* observer_ = nullptr;
+  protocol::EventSink tell_;
   std::vector<Provider*> providers_;
   Toolset own_;  // relay://results
 };

@@ -63,7 +63,9 @@ io::Task<Refused> Pipeline::record_refusal(const Refusal& refusal, Refused refus
 }
 
 void Pipeline::observe(const Call& call, authority::Tier tier, Ending ending, MonoTime began) {
-  if (observer_) observer_->call_ended(call, tier, ending, clock_.mono() - began);
+  if (observers_.empty()) return;
+  const std::chrono::nanoseconds took = clock_.mono() - began;
+  for (CallObserver* observer : observers_) observer->call_ended(call, tier, ending, took);
 }
 
 }  // namespace relay::pipeline

@@ -49,7 +49,8 @@ class Pipeline {
            ResultsStore& results, const Clock& clock)
       : engine_(std::move(engine)), broker_(broker), journal_(journal), results_(results), clock_(clock) {}
 
-  void set_observer(CallObserver* observer) { observer_ = observer; }
+  /// Told of every call, in the order in which they were added. They outlive the pipeline's calls.
+  void add_observer(CallObserver& observer) { observers_.push_back(&observer); }
   [[nodiscard]] const policy::PolicyEngine& engine() const { return engine_; }
   [[nodiscard]] policy::Broker& broker() { return broker_; }
   [[nodiscard]] audit::Journal& journal() { return journal_; }
@@ -72,7 +73,7 @@ class Pipeline {
                                    MonoTime began);
   void observe(const authority::Call& call, authority::Tier tier, authority::Ending ending, MonoTime began);
 
-  /// Tells the observer how the call ended, also when its coroutine is unwound by a cancellation.
+  /// Tells the observers how the call ended, also when its coroutine is unwound by a cancellation.
   class Observation {
    public:
     Observation(Pipeline& pipeline, const authority::Recorded& recorded, MonoTime began)
@@ -98,7 +99,7 @@ class Pipeline {
   audit::Journal& journal_;
   ResultsStore& results_;
   const Clock& clock_;
-  CallObserver* observer_ = nullptr;
+  std::vector<CallObserver*> observers_;
 };
 
 /// Runs the work so that nothing but a cancellation gets past it: a defect in one tool is an error of one

@@ -53,7 +53,7 @@ struct World {
     policy::Rules read = policy::read_rules(*json::parse_object(rules), "policy", problems);
     pipeline.emplace(policy::PolicyEngine::make(std::move(read), "policy", problems), broker, *journal,
                      results, clock);
-    pipeline->set_observer(&seen);
+    pipeline->add_observer(seen);
   }
 
   Work<ToolResult> echo(std::string text = "done") {

@@ -18,20 +18,20 @@ std::string key_of(std::string_view view, std::string_view uri) {
   return fmt::format("{}\n{}", view, uri);
 }
 
-void tell(const FileSubscriptions::Reports& reports, std::string_view key) {
+protocol::ServerEvent event_of(const std::string& key) {
   const std::size_t newline = key.find('\n');
-  const std::string_view uri = key.substr(newline + 1);
-  if (uri.empty()) return reports.list_changed();
-  reports.updated(uri, key.substr(0, newline));
+  std::string uri = key.substr(newline + 1);
+  if (uri.empty()) return protocol::ListChanged{protocol::ListKind::resources};
+  return protocol::ResourceUpdated{std::move(uri), key.substr(0, newline)};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_ptr<const FilesWorld> world,
                                                                    const io::Loop& executor,
-                                                                   Reports reports) {
+                                                                   protocol::EventSink tell) {
   std::unique_ptr<FileSubscriptions> subscriptions(new FileSubscriptions(std::move(world)));
-  auto changed = [reports = std::move(reports)](const std::string& key) { tell(reports, key); };
+  auto changed = [tell = std::move(tell)](const std::string& key) { tell(event_of(key)); };
   RELAY_TRY(subscriptions->watcher_, vfs::FileWatcher::open(executor, std::move(changed)));
   return subscriptions;
 }

@@ -21,13 +21,8 @@ namespace relay::tools {
 
 class FileSubscriptions final : public pipeline::Provider {
  public:
-  /// Both are called on the loop thread.
-  struct Reports {
-    std::function<void(std::string_view uri, std::string_view view)> updated;
-    std::function<void()> list_changed;
-  };
   static Result<std::unique_ptr<FileSubscriptions>> open(std::shared_ptr<const FilesWorld> world,
-                                                         const io::Loop& executor, Reports reports);
+                                                         const io::Loop& executor, protocol::EventSink tell);
 
   [[nodiscard]] std::optional<std::string> find_view(const authority::Caller& caller,
                                                      std::string_view uri) const override;

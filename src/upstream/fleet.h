@@ -1,5 +1,5 @@
 // Fleet: all upstream servers of the configuration. It owns them, takes changes of the configuration while
-// calls run, and tells its observers what changed where.
+// calls run, and tells its subscribers what changed where.
 #pragma once
 
 #include <filesystem>
@@ -21,15 +21,8 @@
 
 namespace relay::upstream {
 
-class FleetObserver {
- public:
-  virtual ~FleetObserver() = default;
-  /// A list of the server changed, or the server came, went, or failed.
-  virtual void offer_changed(std::string_view server, peer::ListKind list) = 0;
-  virtual void resource_updated(std::string_view server, std::string_view uri) = 0;
-  virtual void log(std::string_view server, protocol::LogLevel level, std::string_view logger,
-                   const json::value& data) = 0;
-};
+/// What a server of the fleet says. Its lists count as changed when it comes, goes or fails, too.
+using FleetSink = std::function<void(std::string_view server, const protocol::ServerEvent& event)>;
 
 struct FleetOptions {
   protocol::Implementation self;  // how we introduce ourselves
@@ -53,8 +46,8 @@ class Fleet {
   [[nodiscard]] virtual std::vector<std::shared_ptr<Upstream>> all() const = 0;
   [[nodiscard]] virtual std::shared_ptr<Upstream> find(std::string_view name) const = 0;
 
-  virtual void add_observer(FleetObserver* observer) = 0;
-  virtual void remove_observer(FleetObserver* observer) = 0;
+  /// The sink is called for as long as the returned pointer is held.
+  [[nodiscard]] virtual std::shared_ptr<const FleetSink> subscribe(FleetSink sink) = 0;
 
   /// Ends every connection and process; returns when they are gone.
   virtual io::Task<void> stop() = 0;

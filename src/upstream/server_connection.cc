@@ -316,19 +316,9 @@ void ConnectionInstance::stop_timers() {
   alive_check_.cancel();
 }
 
-void ConnectionInstance::list_changed(peer::ListKind list) {
+void ConnectionInstance::server_event(const protocol::ServerEvent& event) {
   const auto lane = lane_.lock();
-  if (const auto owner = lane ? lane->owner_.lock() : nullptr) owner->list_changed(list);
-}
-
-void ConnectionInstance::resource_updated(std::string_view uri) {
-  const auto lane = lane_.lock();
-  if (const auto owner = lane ? lane->owner_.lock() : nullptr) owner->resource_updated(uri);
-}
-
-void ConnectionInstance::log(protocol::LogLevel level, std::string_view logger, json::value data) {
-  const auto lane = lane_.lock();
-  if (const auto owner = lane ? lane->owner_.lock() : nullptr) owner->server_log(level, logger, data);
+  if (const auto owner = lane ? lane->owner_.lock() : nullptr) owner->server_event(event);
 }
 
 void ConnectionInstance::oddity(std::string_view text) {

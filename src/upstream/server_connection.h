@@ -51,9 +51,7 @@ class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
   virtual void phase_changed(ServerConnection& lane, ServerPhase before) = 0;
-  virtual void list_changed(peer::ListKind list) = 0;
-  virtual void resource_updated(std::string_view uri) = 0;
-  virtual void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) = 0;
+  virtual void server_event(const protocol::ServerEvent& event) = 0;
   /// Called with a new connection before anybody else uses it: restores watches and the log level.
   virtual io::Task<void> restore_state(ServerConnection& lane, peer::Peer& peer) = 0;
   /// A reason to keep an unused connection.
@@ -164,9 +162,7 @@ class ConnectionInstance final : public peer::PeerObserver,
     return connection_ ? connection_->cage() : std::nullopt;
   }
 
-  void list_changed(peer::ListKind list) override;
-  void resource_updated(std::string_view uri) override;
-  void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
+  void server_event(const protocol::ServerEvent& event) override;
   void oddity(std::string_view text) override;
   void closed(const Error& why) override;
 

@@ -252,7 +252,7 @@ class IdleTest : public LaneTest {
                           .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, real, ""),
                           .log = std::make_shared<launch::ServerLog>(real, redactor, nullptr),
                           .pace = pace};
-    return std::make_shared<SupervisedUpstream>(std::move(setup), &observer);
+    return std::make_shared<SupervisedUpstream>(std::move(setup), observer.sink());
   }
 };
 

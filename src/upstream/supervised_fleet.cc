@@ -33,7 +33,7 @@ SupervisedFleet::SupervisedFleet(FleetParts parts) : parts_(std::move(parts)) {
 }
 
 SupervisedFleet::~SupervisedFleet() {
-  for (const auto& server : servers_) server->forget_observer();
+  for (const auto& server : servers_) server->fall_silent();
 }
 
 std::shared_ptr<SupervisedUpstream> SupervisedFleet::make(ServerSpec spec) {
@@ -53,7 +53,8 @@ std::shared_ptr<SupervisedUpstream> SupervisedFleet::make(ServerSpec spec) {
                         .eras = eras_,
                         .log = std::move(log),
                         .pace = parts_.pace};
-  return std::make_shared<SupervisedUpstream>(std::move(setup), this, std::move(offers));
+  auto tell_all = [this](const ServerSpec& of, const protocol::ServerEvent& event) { tell(of, event); };
+  return std::make_shared<SupervisedUpstream>(std::move(setup), std::move(tell_all), std::move(offers));
 }
 
 void SupervisedFleet::apply(std::vector<ServerSpec> specs) {
@@ -110,12 +111,11 @@ std::shared_ptr<Upstream> SupervisedFleet::find(std::string_view name) const {
   return find_server(name);
 }
 
-void SupervisedFleet::add_observer(FleetObserver* observer) {
-  observers_.push_back(observer);
-}
-
-void SupervisedFleet::remove_observer(FleetObserver* observer) {
-  std::erase(observers_, observer);
+std::shared_ptr<const FleetSink> SupervisedFleet::subscribe(FleetSink sink) {
+  auto held = std::make_shared<const FleetSink>(std::move(sink));
+  std::erase_if(sinks_, [](const auto& other) { return other.expired(); });
+  sinks_.push_back(held);
+  return held;
 }
 
 io::Task<void> SupervisedFleet::stop() {
@@ -126,31 +126,14 @@ io::Task<void> SupervisedFleet::stop() {
   co_return co_await parts_.heads->wait_for_none();
 }
 
-bool SupervisedFleet::is_there(FleetObserver* observer) const {
-  return std::ranges::find(observers_, observer) != observers_.end();
-}
-
-// Observers may come and go while they are told.
-void SupervisedFleet::offer_changed(const ServerSpec& spec, peer::ListKind list) {
-  for (FleetObserver* observer : std::vector(observers_))
-    if (is_there(observer)) observer->offer_changed(spec.name, list);
-}
-
-void SupervisedFleet::resource_updated(const ServerSpec& spec, std::string_view uri) {
-  for (FleetObserver* observer : std::vector(observers_))
-    if (is_there(observer)) observer->resource_updated(spec.name, uri);
-}
-
-void SupervisedFleet::server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
-                                 const json::value& data) {
-  for (FleetObserver* observer : std::vector(observers_))
-    if (is_there(observer)) observer->log(spec.name, level, logger, data);
+// Subscribers may come and go while they are told.
+void SupervisedFleet::tell(const ServerSpec& spec, const protocol::ServerEvent& event) {
+  for (const std::weak_ptr<const FleetSink>& sink : std::vector(sinks_))
+    if (const auto held = sink.lock()) (*held)(spec.name, event);
 }
 
 void SupervisedFleet::tell_all_changed(const ServerSpec& spec) {
-  for (const peer::ListKind list :
-       {peer::ListKind::tools, peer::ListKind::resources, peer::ListKind::prompts})
-    offer_changed(spec, list);
+  for (const protocol::ListKind list : protocol::kLists) tell(spec, protocol::ListChanged{list});
 }
 
 }  // namespace relay::upstream

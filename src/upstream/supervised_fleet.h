@@ -25,7 +25,7 @@ struct FleetParts {
   Pace pace;
 };
 
-class SupervisedFleet final : public Fleet, public UpstreamObserver {
+class SupervisedFleet final : public Fleet {
  public:
   explicit SupervisedFleet(FleetParts parts);
   ~SupervisedFleet() override;
@@ -33,28 +33,22 @@ class SupervisedFleet final : public Fleet, public UpstreamObserver {
   void apply(std::vector<ServerSpec> specs) override;
   [[nodiscard]] std::vector<std::shared_ptr<Upstream>> all() const override;
   [[nodiscard]] std::shared_ptr<Upstream> find(std::string_view name) const override;
-  void add_observer(FleetObserver* observer) override;
-  void remove_observer(FleetObserver* observer) override;
+  [[nodiscard]] std::shared_ptr<const FleetSink> subscribe(FleetSink sink) override;
   io::Task<void> stop() override;
 
  private:
   using Servers = std::vector<std::shared_ptr<SupervisedUpstream>>;
 
-  void offer_changed(const ServerSpec& spec, peer::ListKind list) override;
-  void resource_updated(const ServerSpec& spec, std::string_view uri) override;
-  void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
-                  const json::value& data) override;
-
   std::shared_ptr<SupervisedUpstream> make(ServerSpec spec);
   [[nodiscard]] std::shared_ptr<SupervisedUpstream> find_server(std::string_view name) const;
   void retire(const std::shared_ptr<SupervisedUpstream>& server, std::string reason);
-  [[nodiscard]] bool is_there(FleetObserver* observer) const;
+  void tell(const ServerSpec& spec, const protocol::ServerEvent& event);
   void tell_all_changed(const ServerSpec& spec);
 
   FleetParts parts_;
   std::shared_ptr<EraVerdicts> eras_;
   Servers servers_;
-  std::vector<FleetObserver*> observers_;
+  std::vector<std::weak_ptr<const FleetSink>> sinks_;
   bool is_stopped_ = false;
 };
 

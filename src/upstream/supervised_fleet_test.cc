@@ -13,17 +13,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Observer final : public FleetObserver {
- public:
-  void offer_changed(std::string_view server, peer::ListKind list) override {
-    if (list == peer::ListKind::tools) changed.emplace_back(server);
-  }
-  void resource_updated(std::string_view server, std::string_view uri) override {
-    updates.push_back(std::string(server) + " " + std::string(uri));
-  }
-  void log(std::string_view server, protocol::LogLevel, std::string_view logger,
-           const json::value&) override {
-    logs.push_back(std::string(server) + " " + std::string(logger));
+struct FleetEvents {
+  void take(std::string_view server, const protocol::ServerEvent& event) {
+    const std::string name(server);
+    if (const auto* change = std::get_if<protocol::ListChanged>(&event))
+      if (change->list == protocol::ListKind::tools) changed.push_back(name);
+    if (const auto* update = std::get_if<protocol::ResourceUpdated>(&event))
+      updates.push_back(name + " " + update->uri);
+    if (const auto* line = std::get_if<protocol::LogLine>(&event)) logs.push_back(name + " " + line->logger);
   }
   std::vector<std::string> changed, updates, logs;
 };
@@ -38,7 +35,8 @@ class FleetTest : public testing::Test {
                    .connect = server.connect(),
                    .redactor = std::make_shared<secrets::Redactor>(),
                    .heads = std::make_shared<launch::ProcessCount>(loop.executor())});
-    fleet->add_observer(&observer);
+    subscription = fleet->subscribe(
+        [this](std::string_view name, const protocol::ServerEvent& event) { observer.take(name, event); });
   }
   ~FleetTest() override {
     EXPECT_TRUE(loop.run(fleet->stop()));
@@ -66,8 +64,9 @@ class FleetTest : public testing::Test {
   NullLog log;
   FakeServer server{loop.executor()};
   peer::SilentScope nobody;
-  Observer observer;
+  FleetEvents observer;
   std::unique_ptr<SupervisedFleet> fleet;
+  std::shared_ptr<const FleetSink> subscription;
 };
 
 TEST_F(FleetTest, ServersThatDidNotChangeKeepTheirConnections) {
@@ -121,12 +120,12 @@ TEST_F(FleetTest, ANameIsTakenOnce) {
 TEST_F(FleetTest, ObserversHearWhichServerSaidIt) {
   fleet->apply({make("a")});
   EXPECT_TRUE(call(fleet->find("a")));
-  server.peer->observer().resource_updated("file:///x");
-  server.peer->observer().log(protocol::LogLevel::info, "db", json::value("hi"));
+  server.peer->observer().server_event(protocol::ResourceUpdated{"file:///x"});
+  server.peer->observer().server_event(protocol::LogLine{protocol::LogLevel::info, "db", "hi"});
   EXPECT_THAT(observer.updates, ElementsAre("a file:///x"));
   EXPECT_THAT(observer.logs, ElementsAre("a db"));
-  fleet->remove_observer(&observer);
-  server.peer->observer().resource_updated("file:///y");
+  subscription.reset();
+  server.peer->observer().server_event(protocol::ResourceUpdated{"file:///y"});
   EXPECT_EQ(observer.updates.size(), 1U);
 }
 

@@ -36,10 +36,10 @@ std::string_view name_of(ServerPhase phase) {
   return "unknown";
 }
 
-SupervisedUpstream::SupervisedUpstream(ConnectionSetup setup, UpstreamObserver* observer,
+SupervisedUpstream::SupervisedUpstream(ConnectionSetup setup, TellEvent tell,
                                        std::shared_ptr<OfferFile> offers)
     : setup_(std::make_shared<const ConnectionSetup>(std::move(setup))),
-      observer_(observer),
+      tell_(std::move(tell)),
       made_at_(setup_->clock.wall()) {
   const ServerSpec& server = setup_->spec;
   CallSlots::Bounds bounds{.server = server.name,
@@ -150,7 +150,7 @@ io::Task<std::shared_ptr<const Offer>> SupervisedUpstream::offer() {
   // A server that was given up has nothing to offer, whatever it said before; known_offer() still has that.
   if (is_given_up()) kept_->reconnected();
   auto open = [self] { return self->open_for_lists(); };
-  auto differs = [self](peer::ListKind list) { self->tell_offer_changed(list); };
+  auto differs = [self](peer::ListKind list) { self->tell_list_changed(list); };
   co_return co_await kept_->get(std::move(open), std::move(differs));
 }
 
@@ -198,8 +198,8 @@ void SupervisedUpstream::start_ahead() {
     io::spawn(setup_->executor, refresh_offer(), "start of an upstream server");
 }
 
-void SupervisedUpstream::tell_offer_changed(peer::ListKind list) {
-  if (observer_) observer_->offer_changed(spec(), list);
+void SupervisedUpstream::tell_list_changed(protocol::ListKind list) {
+  if (tell_) tell_(spec(), protocol::ListChanged{list});
 }
 
 // ---- Watches and levels.
@@ -285,27 +285,16 @@ void SupervisedUpstream::phase_changed(ServerConnection& lane, ServerPhase befor
     if (kept_->known()) start_ahead();
   }
   if (is_now(ServerPhase::failed) || before == ServerPhase::failed)
-    for (const peer::ListKind list :
-         {peer::ListKind::tools, peer::ListKind::resources, peer::ListKind::prompts})
-      tell_offer_changed(list);
+    for (const protocol::ListKind list : protocol::kLists) tell_list_changed(list);
   // A session's connection that was stopped will hardly be used again.
   if (lane.phase() == ServerPhase::idle)
     std::erase_if(lanes_,
                   [&](const auto& entry) { return !entry.first.empty() && entry.second.get() == &lane; });
 }
 
-void SupervisedUpstream::list_changed(peer::ListKind list) {
-  kept_->list_changed(list);
-  tell_offer_changed(list);
-}
-
-void SupervisedUpstream::resource_updated(std::string_view uri) {
-  if (observer_) observer_->resource_updated(spec(), uri);
-}
-
-void SupervisedUpstream::server_log(protocol::LogLevel level, std::string_view logger,
-                                    const json::value& data) {
-  if (observer_) observer_->server_log(spec(), level, logger, data);
+void SupervisedUpstream::server_event(const protocol::ServerEvent& event) {
+  if (const auto* change = std::get_if<protocol::ListChanged>(&event)) kept_->list_changed(change->list);
+  if (tell_) tell_(spec(), event);
 }
 
 bool SupervisedUpstream::is_wanted(const ServerConnection& lane) const {
@@ -337,7 +326,7 @@ io::Task<void> SupervisedUpstream::stop() {
 io::Task<void> SupervisedUpstream::retire(std::string reason) {
   const auto self = shared_from_this();
   retired_ = std::move(reason);
-  observer_ = nullptr;
+  tell_ = nullptr;
   co_return co_await stop();
 }
 

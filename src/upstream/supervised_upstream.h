@@ -14,24 +14,16 @@
 
 namespace relay::upstream {
 
-/// What happens in one upstream, for the fleet.
-class UpstreamObserver {
- public:
-  virtual ~UpstreamObserver() = default;
-  virtual void offer_changed(const ServerSpec& spec, peer::ListKind list) = 0;
-  virtual void resource_updated(const ServerSpec& spec, std::string_view uri) = 0;
-  virtual void server_log(const ServerSpec& spec, protocol::LogLevel level, std::string_view logger,
-                          const json::value& data) = 0;
-};
+/// Where an upstream tells what its server says, and that its lists changed: to the fleet. May be empty.
+using TellEvent = std::function<void(const ServerSpec& spec, const protocol::ServerEvent& event)>;
 
 class SupervisedUpstream final : public Upstream,
                                  public ConnectionOwner,
                                  public std::enable_shared_from_this<SupervisedUpstream> {
  public:
-  /// The observer outlives it, or is let go of with retire(). Without a file its offer is not kept over
+  /// What `tell` uses outlives it, or is let go of with retire(). Without a file its offer is not kept over
   /// restarts.
-  SupervisedUpstream(ConnectionSetup setup, UpstreamObserver* observer,
-                     std::shared_ptr<OfferFile> offers = nullptr);
+  SupervisedUpstream(ConnectionSetup setup, TellEvent tell, std::shared_ptr<OfferFile> offers = nullptr);
 
   [[nodiscard]] const ServerSpec& spec() const override { return setup_->spec; }
   [[nodiscard]] Status status() const override;
@@ -45,12 +37,12 @@ class SupervisedUpstream final : public Upstream,
 
   /// Starts it and learns what it offers, in the background.
   void start_ahead();
-  /// The observer goes.
-  void forget_observer() { observer_ = nullptr; }
+  /// Says nothing from now on.
+  void fall_silent() { tell_ = nullptr; }
   /// What it offered is not for a later relay either.
   void forget_offer() { kept_->forget(); }
-  /// For good: the server left the configuration. Requests fail from now on, with this reason; the observer
-  /// is forgotten.
+  /// For good: the server left the configuration. Requests fail from now on, with this reason, and it
+  /// falls silent.
   io::Task<void> retire(std::string reason);
 
  private:
@@ -58,9 +50,7 @@ class SupervisedUpstream final : public Upstream,
   io::Task<void> start_watch(std::string uri) override;
   // ConnectionOwner
   void phase_changed(ServerConnection& lane, ServerPhase before) override;
-  void list_changed(peer::ListKind list) override;
-  void resource_updated(std::string_view uri) override;
-  void server_log(protocol::LogLevel level, std::string_view logger, const json::value& data) override;
+  void server_event(const protocol::ServerEvent& event) override;
   io::Task<void> restore_state(ServerConnection& lane, peer::Peer& peer) override;
   [[nodiscard]] bool is_wanted(const ServerConnection& lane) const override;
 
@@ -80,10 +70,10 @@ class SupervisedUpstream final : public Upstream,
                               std::shared_ptr<ConnectionInstance> line, std::vector<peer::ListKind> kinds,
                               Walked before);
   [[nodiscard]] std::set<std::string, std::less<>> watched_uris() const;
-  void tell_offer_changed(peer::ListKind list);
+  void tell_list_changed(protocol::ListKind list);
 
   std::shared_ptr<const ConnectionSetup> setup_;
-  UpstreamObserver* observer_;
+  TellEvent tell_;
   std::shared_ptr<CallSlots> admission_;
   std::shared_ptr<KeptOffer> kept_;
   /// By session; a shared server has only the one without a name, which also carries watches and lists.

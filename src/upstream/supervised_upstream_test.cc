@@ -237,7 +237,7 @@ TEST_F(SupervisedUpstreamTest, WatchesAreCountedAndSurviveARestart) {
   server.peer->die();
   until([&] { return server.watches.size() == 4; });
   EXPECT_EQ(server.watches.back(), Set{"b"});
-  server.peer->observer().resource_updated("b");
+  server.peer->observer().server_event(protocol::ResourceUpdated{"b"});
   EXPECT_THAT(observer.updates, ElementsAre("b"));
 }
 
@@ -353,7 +353,8 @@ TEST_F(SupervisedUpstreamTest, AnAnnouncedChangeIsPassedOnAndFetchedOnceWhenAske
   observer.changes.clear();
   server.requests.clear();
   pages["tools/list {}"] = R"({"tools":[{"name":"a"},{"name":"b"}]})";
-  for (int burst = 0; burst < 5; ++burst) server.peer->observer().list_changed(peer::ListKind::tools);
+  for (int burst = 0; burst < 5; ++burst)
+    server.peer->observer().server_event(protocol::ListChanged{peer::ListKind::tools});
   EXPECT_TRUE(server.requests.empty()) << "nobody asked yet";
   EXPECT_THAT(tool_names(*offer()), ElementsAre("a", "b"));
   EXPECT_THAT(server.requests, ElementsAre("tools/list {}")) << "only the list that changed";

@@ -14,18 +14,16 @@
 
 namespace relay::upstream {
 
-class NotingObserver final : public UpstreamObserver {
- public:
-  void offer_changed(const ServerSpec&, peer::ListKind list) override { changes.push_back(list); }
-  void resource_updated(const ServerSpec&, std::string_view uri) override { updates.emplace_back(uri); }
-  void server_log(const ServerSpec&, protocol::LogLevel, std::string_view logger,
-                  const json::value&) override {
-    loggers.emplace_back(logger);
+struct NotedEvents {
+  TellEvent sink() {
+    return [this](const ServerSpec&, const protocol::ServerEvent& event) {
+      if (const auto* change = std::get_if<protocol::ListChanged>(&event)) changes.push_back(change->list);
+      if (const auto* update = std::get_if<protocol::ResourceUpdated>(&event)) updates.push_back(update->uri);
+    };
   }
 
   std::vector<peer::ListKind> changes;
   std::vector<std::string> updates;
-  std::vector<std::string> loggers;
 };
 
 class UpstreamFixture : public testing::Test {
@@ -47,7 +45,7 @@ class UpstreamFixture : public testing::Test {
                             .eras = std::make_shared<EraVerdicts>(loop.executor(), nullptr, clock, ""),
                             .log = log,
                             .pace = pace};
-      upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), &observer, offers);
+      upstream_ = std::make_shared<SupervisedUpstream>(std::move(setup), observer.sink(), offers);
     }
     return *upstream_;
   }
@@ -103,7 +101,7 @@ class UpstreamFixture : public testing::Test {
   FakeServer server;
   ServerSpec spec;
   Pace pace;
-  NotingObserver observer;
+  NotedEvents observer;
   peer::SilentScope nobody;
   std::shared_ptr<secrets::Redactor> redactor = std::make_shared<secrets::Redactor>();
   std::shared_ptr<launch::ServerLog> log;

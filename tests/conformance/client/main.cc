@@ -74,9 +74,7 @@ class AgreeableExchange final : public peer::RequestScope {
 
 class Complaints final : public peer::PeerObserver {
  public:
-  void list_changed(peer::ListKind) override {}
-  void resource_updated(std::string_view) override {}
-  void log(protocol::LogLevel, std::string_view, json::value) override {}
+  void server_event(const protocol::ServerEvent&) override {}
   void oddity(std::string_view text) override {
     std::fprintf(stderr, "odd: %.*s\n", static_cast<int>(text.size()), text.data());
   }
