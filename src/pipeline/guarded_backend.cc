@@ -25,9 +25,8 @@ Listing<T> listing_of(std::vector<T> items) {
 }
 
 const json::object& arguments_of(const Call& call) {
-  static const json::object kNone;
   const json::object* object = call.args.if_object();
-  return object ? *object : kNone;
+  return object ? *object : json::empty_object();
 }
 
 std::string text_of(const json::value& value) {

@@ -144,9 +144,8 @@ std::string_view Request::arguments_text() const {
   return json::find_text(params_text(), "arguments").value_or("{}");
 }
 const json::object& Request::meta() const {
-  static const json::object kNone;
   const json::object* found = json::find_object(params, "_meta");
-  return found ? *found : kNone;
+  return found ? *found : json::empty_object();
 }
 std::string_view Response::result_text() const {
   return json::find_text(text, "result").value_or("null");
