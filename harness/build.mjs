@@ -1,5 +1,5 @@
 // Builds what relay-zygote loads at boot: the two bundles and the runtimes' own files, checked against runtime.lock; and the
-// compiler of dependencies.
+// two scripts that relay runs when it makes a layer of dependencies.
 // Usage: node build.mjs OUTPUT_DIRECTORY [--update-lock]
 
 import { createHash } from "node:crypto";
@@ -117,13 +117,15 @@ export async function buildBundle(language, output) {
   writeIfChanged(join(output, `zygote-${language}.js`), first + result.outputFiles[0].text);
 }
 
-/** What relay runs, with the node that npm runs on, after it has bundled dependencies. */
-async function buildCompiler(output) {
+/** What relay runs, with the node that npm runs on, after it has bundled dependencies: script → its folder below src/hosts. */
+const SCRIPTS = { "compile-bundle.mjs": "compiler", "commonjs-names.mjs": "names" };
+
+async function buildScript(name, folder, output) {
   const result = await build({
-    entryPoints: [join(here, "src/hosts/compiler/main.mjs")], bundle: true, write: false, format: "esm", platform: "node", target: "node18",
+    entryPoints: [join(here, "src/hosts", folder, "main.mjs")], bundle: true, write: false, format: "esm", platform: "node", target: "node18",
     legalComments: "none", logLevel: "error",
   });
-  writeIfChanged(join(output, "compile-bundle.mjs"), result.outputFiles[0].text);
+  writeIfChanged(join(output, name), result.outputFiles[0].text);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -136,5 +138,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   copyRuntime(output, process.argv.includes("--update-lock"));
   await buildBundle("js", output);
   await buildBundle("py", output);
-  await buildCompiler(output);
+  for (const [name, folder] of Object.entries(SCRIPTS)) await buildScript(name, folder, output);
 }

@@ -31,6 +31,16 @@ describe("JavaScript child", () => {
     assert.deepEqual(child.run({ code, extraLayers: [deps] }).done.value, ["a!", "b!", 42, "c!", "d!"]);
   });
 
+  test("a package's members can be imported by name when its module lists none", () => {
+    const deps = layer("deps", {
+      "deps/index.json": JSON.stringify({ whole: "/deps/whole.mjs", none: "/deps/none.mjs" }),
+      "deps/whole.mjs": 'export const listed = "own"; export default Object.assign(() => 0, { listed: "not this", left: "l", "r-t": "r" });',
+      "deps/none.mjs": "export const a = 1;",
+    });
+    const code = 'import { listed, left as l, "r-t" as r, absent } from "whole";\nimport { a, b } from "none";\n[listed, l, r, typeof absent, a, typeof b]';
+    assert.deepEqual(child.run({ code, extraLayers: [deps] }).done.value, ["own", "l", "r", "undefined", 1, "undefined"]);
+  });
+
   test("relative modules and data files of the code layer", () => {
     const lib = layer("lib", { "app/lib/util.mjs": 'export const twice = (n) => n * 2;\nexport { name } from "./name.mjs";', "app/lib/name.mjs": 'export const name = "lib";', "app/data.json": '{"n": 5}' });
     const code = 'import { twice, name } from "./lib/util.mjs";\nimport data from "./data.json" with { type: "json" };\nimport fs from "fs";\n[twice(data.n), name, fs.readFileSync("/app/data.json", "utf8"), fs.readdirSync("/app/lib")]';

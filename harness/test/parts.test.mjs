@@ -147,6 +147,13 @@ describe("script preparation", () => {
     assert.equal(plain("import {\n a,\n b as c\n} from 'x';\nlast").split("\n").length, 5);
     assert.equal(plain('import * as p from "p"'), ';const p = await import("p")');
     assert.equal(plain('import "side"'), ';await import("side")');
+    assert.equal(plain('import { default as d } from "x"'), ';const {default: d} = await import("x")');
+  });
+  test("a name that a module does not list is taken from its default", () => {
+    assert.equal(plain('import { a } from "x"'), ';const {a = (await import("x")).default?.a} = await import("x")');
+    assert.equal(plain('import d, { a as b } from "x"'), ';const {default: d, a: b = (await import("x")).default?.a} = await import("x")');
+    assert.equal(plain('import { "a-b" as c } from "x"'), ';const {"a-b": c = (await import("x")).default?.["a-b"]} = await import("x")');
+    assert.equal(plain('import { a, // one, two\n b /* three */ } from "x"'), plain('import { a, b\n } from "x"'));
   });
   test("leaves alone what only looks like an import", () => {
     for (const code of ['const x = "import y from \'z\'"', '`\nimport a from "b"\n`', '// import a from "b"', '/* \nimport a from "b"\n*/ 1', 'await import("x")', "obj.import", "/import x from 'y'/.test(s)", 'f(() => {\n import_("x") })'])

@@ -60,6 +60,7 @@ Result<packages::PackageOptions> package_options(const config::Config& config) {
       packages::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
   if (json::find_bool(config.npm, "sourcemaps").value_or(false))
     options.npm.sourcemaps = packages::Sourcemaps::on;
+  options.npm.names_finder = beside / "runtime" / "commonjs-names.mjs";
   options.npm.compiler = beside / "runtime" / "compile-bundle.mjs";
   options.npm.engine = beside / "runtime" / "quickjs.wasm";
   options.py.mirror = mirror_of(config);

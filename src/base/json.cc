@@ -323,6 +323,10 @@ std::string write_canonical(const value& item) {
 const value* find(const object& members, std::string_view key) {
   return members.if_contains(boost::json::string_view(key.data(), key.size()));
 }
+const object& empty_object() {
+  static const object kEmpty;
+  return kEmpty;
+}
 const object* find_object(const object& members, std::string_view key) {
   const value* found = find(members, key);
   return found ? found->if_object() : nullptr;

@@ -57,6 +57,8 @@ std::optional<std::string_view> find_string(const object& object, std::string_vi
 std::optional<std::int64_t> find_int(const object& object, std::string_view key);
 std::optional<double> find_number(const object& object, std::string_view key);
 std::optional<bool> find_bool(const object& object, std::string_view key);
+/// What a reference names when no object was found. It lives as long as the process.
+const object& empty_object();
 
 inline std::string_view view(const string& text) {
   return {text.data(), text.size()};

@@ -81,6 +81,14 @@ TEST(Json, QuotingEscapesWhatJsonDemandsAndNothingElse) {
   EXPECT_EQ(quote("\b\f\n\r\t\x01\x1f\x7f é€𝄞"), "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f é€𝄞\"");
 }
 
+TEST(Json, TheEmptyObjectIsOneAndStaysEmpty) {
+  const object& once = empty_object();
+  object copy = once;
+  copy["a"] = 1;
+  EXPECT_TRUE(empty_object().empty());
+  EXPECT_EQ(&empty_object(), &once);
+}
+
 TEST(Json, FindTextSeesThroughEscapedKeysAndStopsAtTheFirst) {
   const std::string_view text = R"( { "a\u0062" : [1, "}"] , "n":-1.0 ,"x":{"y":"\""},"n":2 } )";
   EXPECT_EQ(find_text(text, "ab"), R"([1, "}"])");

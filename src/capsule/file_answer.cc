@@ -2,19 +2,13 @@
 
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
 
+#include "base/byte_range.h"
 #include "base/bytes.h"
 
 namespace relay::capsule {
 namespace {
-
-std::optional<std::uint64_t> find_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 bool lists(std::string_view header, std::string_view etag) {
   if (trim_ascii(header) == "*") return true;
@@ -48,25 +42,6 @@ FileAnswer not_there() {
 
 }  // namespace
 
-std::pair<RangeKind, ByteRange> parse_range(std::string_view header, std::uint64_t bytes) {
-  constexpr std::string_view unit = "bytes=";
-  header = trim_ascii(header);
-  if (!header.starts_with(unit) || header.find(',') != std::string_view::npos) return {RangeKind::none, {}};
-  const std::string_view spec = trim_ascii(header.substr(unit.size()));
-  const std::size_t dash = spec.find('-');
-  if (dash == std::string_view::npos) return {RangeKind::none, {}};
-  const auto first = find_number(spec.substr(0, dash));
-  const auto last = find_number(spec.substr(dash + 1));
-  if (dash == 0) {
-    if (!last) return {RangeKind::none, {}};
-    if (*last == 0 || bytes == 0) return {RangeKind::unsatisfiable, {}};
-    return {RangeKind::one, {bytes - std::min(*last, bytes), bytes}};
-  }
-  if (!first || (!last && dash + 1 != spec.size()) || (last && *last < *first)) return {RangeKind::none, {}};
-  if (*first >= bytes) return {RangeKind::unsatisfiable, {}};
-  return {RangeKind::one, {*first, last ? std::min(*last, bytes - 1) + 1 : bytes}};
-}
-
 FileAnswer answer_file(CapsuleStore& store, const FileQuestion& question) {
   const auto file = store.open_file(question.hash, question.file);
   if (!file) return not_there();
@@ -81,7 +56,7 @@ FileAnswer answer_file(CapsuleStore& store, const FileQuestion& question) {
   }
   const bool whole = !question.if_range.empty() && question.if_range != file->etag;
   auto [kind, range] =
-      whole ? std::pair(RangeKind::none, ByteRange{}) : parse_range(question.range, file->bytes);
+      whole ? std::pair(RangeKind::none, ByteRange{}) : parse_byte_range(question.range, file->bytes);
   if (kind == RangeKind::unsatisfiable) {
     answer.status = 416;
     answer.headers.emplace_back("Content-Range", fmt::format("bytes */{}", file->bytes));

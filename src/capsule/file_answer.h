@@ -33,12 +33,4 @@ struct FileAnswer {
 /// Blocking, bounded by the size of a layer.
 FileAnswer answer_file(CapsuleStore& store, const FileQuestion& question);
 
-/// The bytes of "bytes=2-5", "bytes=2-", "bytes=-3" within a file; half open. Pure.
-struct ByteRange {
-  std::uint64_t begin = 0, end = 0;
-  bool operator==(const ByteRange&) const = default;
-};
-enum class RangeKind : std::uint8_t { none, one, unsatisfiable };  // none: absent, malformed or several
-std::pair<RangeKind, ByteRange> parse_range(std::string_view header, std::uint64_t bytes);
-
 }  // namespace relay::capsule

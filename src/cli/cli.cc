@@ -8,9 +8,9 @@
 #include <span>
 
 #include "app/version.h"
+#include "base/nearest_name.h"
 #include "cli/mcp_cli.h"
 #include "cli/options.h"
-#include "config/config_check.h"
 #include "config/environment.h"
 
 namespace relay::cli {
@@ -309,7 +309,7 @@ bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
   const auto known = std::ranges::find(names, std::string_view(words[0]));
   if (known != names.end())
     return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
-  const std::string near = config::nearest_name(words[0], names);
+  const std::string near = nearest_name(words[0], names);
   fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0],
              near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), path_of(parent));
   return true;

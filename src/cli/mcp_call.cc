@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/nearest_name.h"
 #include "cli/mcp_command.h"
 #include "cli/mcp_live.h"
 #include "cli/terminal_context.h"
-#include "config/config_check.h"
 #include "gateway/guarded_upstream.h"
 
 namespace relay::cli {
@@ -85,7 +85,7 @@ int print_result(const protocol::ToolResult& result, bool as_json) {
 std::string no_such_tool(const upstream::Offer& offer, const std::string& tool) {
   std::vector<std::string> names;
   for (const protocol::Tool& one : *offer.tools.items) names.push_back(one.name);
-  const std::string near = config::nearest_name(tool, names);
+  const std::string near = nearest_name(tool, names);
   return fmt::format("it has no tool \"{}\"{}", tool,
                      near.empty() ? fmt::format("; `relay mcp tools` lists its {}", names.size())
                                   : fmt::format("; did you mean \"{}\"?", near));

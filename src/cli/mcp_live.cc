@@ -7,8 +7,8 @@
 
 #include "app/logging.h"
 #include "app/signals.h"
+#include "base/nearest_name.h"
 #include "cli/mcp_command.h"
-#include "config/config_check.h"
 #include "io/spawn.h"
 
 namespace relay::cli {
@@ -19,7 +19,7 @@ namespace asio = io::asio;
 std::string suggestion(const config::Config& config, const std::string& name) {
   std::vector<std::string> known;
   for (const upstream::ServerSpec& spec : config.mcps) known.push_back(spec.name);
-  const std::string near = config::nearest_name(name, known);
+  const std::string near = nearest_name(name, known);
   return near.empty() ? "`relay mcp list` shows the ones that are"
                       : fmt::format("did you mean \"{}\"?", near);
 }

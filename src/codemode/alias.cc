@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,12 +23,6 @@ bool is_letter_or_digit(char c) {
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-// Contained names count as near, however much longer the other one is: "issues" means "list_issues".
-std::size_t distance(const std::string& wanted, const std::string& name) {
-  if (wanted.size() >= 3 && name.find(wanted) != std::string::npos) return 1;
-  return edit_distance(wanted, name);
 }
 
 }  // namespace
@@ -76,30 +69,6 @@ std::string free_tool_alias(std::string_view name, std::set<std::string, std::le
   const bool usable =
       is_identifier(name) && !is_python_keyword(name) && name.size() <= limits::kToolNameBytes;
   return made_free(usable ? std::string(name) : alias_of(name), taken);
-}
-
-std::string plain_spelling(std::string_view name) {
-  std::string plain;
-  for (const char c : to_lower_ascii(name))
-    if (is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80) plain += c;
-  return plain;
-}
-
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names,
-                                 std::size_t max_count) {
-  constexpr std::size_t kComparedBytes = 64;  // of a name that a guest made up
-  const std::string plain = plain_spelling(wanted.substr(0, kComparedBytes));
-  std::vector<std::pair<std::size_t, std::string>> scored;
-  for (const std::string& name : names) {
-    const std::size_t away =
-        distance(plain, plain_spelling(std::string_view(name).substr(0, kComparedBytes)));
-    if (away <= std::max<std::size_t>(2, plain.size() / 3)) scored.emplace_back(away, name);
-  }
-  std::ranges::sort(scored);
-  std::vector<std::string> best;
-  for (auto& [away, name] : scored)
-    if (best.size() < max_count) best.push_back(std::move(name));
-  return best;
 }
 
 }  // namespace relay::codemode

@@ -1,5 +1,4 @@
-// Aliases: the identifier under which code reaches a server or a tool, and the comparison that forgives a
-// spelling.
+// Aliases: the identifier under which code reaches a server or a tool.
 //
 //   "My-Server" -> my_server    "3d" -> _3d    "class" -> class_    a second "my server" -> my_server_2
 #pragma once
@@ -7,7 +6,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace relay::codemode {
 
@@ -20,15 +18,8 @@ std::string free_alias(std::string_view name, std::set<std::string, std::less<>>
 /// The same for a tool: a name that is an identifier stays as it is.
 std::string free_tool_alias(std::string_view name, std::set<std::string, std::less<>>& taken);
 
-/// list-issues, list_issues and listIssues are one name to people: the letters and digits in lower case.
-std::string plain_spelling(std::string_view name);
-
 bool is_python_keyword(std::string_view word);
 /// Letters, digits and underscores, not beginning with a digit; keywords of the languages are not looked at.
 bool is_identifier(std::string_view word);
-
-/// The names most like `wanted`, best first: for "did you mean".
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names,
-                                 std::size_t max_count = 3);
 
 }  // namespace relay::codemode

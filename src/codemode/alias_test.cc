@@ -30,18 +30,5 @@ TEST(Alias, AToolThatIsAnIdentifierKeepsItsName) {
   EXPECT_EQ(free_tool_alias("import", taken), "import_");
 }
 
-TEST(Alias, SpellingsOfOneNameAreOne) {
-  EXPECT_EQ(plain_spelling("list-issues"), plain_spelling("listIssues"));
-  EXPECT_EQ(plain_spelling("list_issues"), "listissues");
-}
-
-TEST(Alias, NearestNamesComeBestFirst) {
-  const std::vector<std::string> names{"list_issues", "create_issue", "get_file", "list_pulls"};
-  EXPECT_THAT(nearest("list_isues", names), testing::ElementsAre("list_issues"));
-  EXPECT_THAT(nearest("issue", names), testing::ElementsAre("create_issue", "list_issues"));
-  EXPECT_THAT(nearest("zzzzzz", names), testing::IsEmpty());
-  EXPECT_THAT(nearest(std::string(100'000, 'x'), names), testing::IsEmpty());
-}
-
 }  // namespace
 }  // namespace relay::codemode

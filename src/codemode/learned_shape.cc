@@ -81,11 +81,10 @@ json::value as_map(const json::object& properties, const json::value* rest) {
 }
 
 void merge_objects(json::object& out, const json::object& a, const json::object& b) {
-  static const json::object kNone;
   const json::object* left = json::find_object(a, "properties");
   const json::object* right = json::find_object(b, "properties");
-  json::object properties = left ? *left : kNone;
-  for (const auto& member : right ? *right : kNone) {
+  json::object properties = left ? *left : json::empty_object();
+  for (const auto& member : right ? *right : json::empty_object()) {
     json::value* known = properties.if_contains(member.key());
     if (known)
       *known = merge(*known, member.value());

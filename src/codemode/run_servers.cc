@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/bytes.h"
+#include "base/nearest_name.h"
 #include "codemode/alias.h"
 #include "codemode/inner_context.h"
 #include "codemode/tool_answers.h"
@@ -60,7 +61,7 @@ std::string result_text(const ToolResult& result, protocol::Revision revision) {
 }
 
 Error unknown_tool(const ToolCatalog& book, std::string_view tool) {
-  const std::vector<std::string> near = nearest(tool, book.tool_names());
+  const std::vector<std::string> near = nearest_names(tool, book.tool_names());
   std::string hint = near.empty()
                          ? fmt::format("it has {} tools; search or describe shows them", book.tools.size())
                          : fmt::format("did you mean {}?", fmt::join(near, ", "));

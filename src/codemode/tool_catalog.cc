@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/nearest_name.h"
 #include "codemode/alias.h"
 
 namespace relay::codemode {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/bytes.h"
+#include "base/nearest_name.h"
 #include "protocol/schema.h"
 
 namespace relay::config {
@@ -87,19 +87,6 @@ json::value complete(const json::object& schema, const json::value* value) {
 }
 
 }  // namespace
-
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = 1 + name.size() / 3;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(to_lower_ascii(name), to_lower_ascii(candidate));
-    if (distance > best_distance) continue;
-    if (!best.empty() && distance == best_distance) continue;
-    best = candidate;
-    best_distance = distance;
-  }
-  return best;
-}
 
 std::vector<ConfigProblem> check_against_schema(const json::value& schema, const json::value& value) {
   std::vector<ConfigProblem> problems;

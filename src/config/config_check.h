@@ -20,7 +20,4 @@ std::vector<ConfigProblem> check_against_schema(const json::value& schema, const
 /// A copy of value in which missing members have the defaults that the schema gives them.
 json::value with_defaults(const json::value& schema, const json::value& value);
 
-/// The candidate that is closest to name, if one is close enough to be a likely typing mistake.
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
-
 }  // namespace relay::config

@@ -354,11 +354,5 @@ TEST_F(ConfigTest, InitWritesAUsableFileOnce) {
   EXPECT_EQ(again.error().kind, ErrorKind::conflict);
 }
 
-TEST(Nearest, OnlyLikelyMistakesAreSuggested) {
-  EXPECT_EQ(nearest_name("tolsets", {"toolsets", "tools"}), "toolsets");
-  EXPECT_EQ(nearest_name("Toolsets", {"toolsets"}), "toolsets");
-  EXPECT_EQ(nearest_name("xyz", {"toolsets"}), "");
-}
-
 }  // namespace
 }  // namespace relay::config

@@ -3,11 +3,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/fd_passing.h"
 #include "base/limits.h"
 
 namespace relay::executors {
@@ -15,58 +15,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-Fd take_descriptor(msghdr& message) {
-  Fd taken;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
-    taken.reset(fd);
-  }
-  return taken;
-}
-
-struct Datagram {
-  ssize_t bytes = -1;
-  int error_number = 0;
-  Fd fd;
-};
-
-Datagram receive_datagram(int socket, char* text, std::size_t room) {
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
-  iovec piece{text, room};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary;
-  message.msg_controllen = sizeof ancillary;
-  Datagram datagram;
-  datagram.bytes = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  datagram.error_number = errno;
-  if (datagram.bytes >= 0) datagram.fd = take_descriptor(message);
-  return datagram;
-}
-
 }  // namespace
 
 Result<void> ControlChannel::send(const json::object& content, const Fd& fd) {
   const std::string text = json::write(content);
-  iovec piece{const_cast<char*>(text.data()), text.size()};
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  if (fd.is_open()) {
-    message.msg_control = ancillary;
-    message.msg_controllen = sizeof ancillary;
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    const int number = fd.get();
-    std::memcpy(CMSG_DATA(part), &number, sizeof number);
-  }
-  if (::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+  if (send_with_fd(socket_.native_handle(), text, fd.get(), MSG_DONTWAIT) < 0)
     return fail(from_errno(errno, "write to a zygote's control socket"));
   return {};
 }
@@ -74,15 +27,15 @@ Result<void> ControlChannel::send(const json::object& content, const Fd& fd) {
 io::Task<std::optional<ControlMessage>> ControlChannel::receive() {
   for (;;) {
     char text[limits::kControlBytes];
-    Datagram datagram = receive_datagram(socket_.native_handle(), text, sizeof text);
-    if (datagram.bytes > 0) {
+    ReceivedMessage received = receive_with_fd(socket_.native_handle(), text, MSG_DONTWAIT);
+    if (received.bytes > 0) {
       RELAY_CO_TRY(json::object content,
-                   json::parse_object(std::string_view(text, static_cast<std::size_t>(datagram.bytes))));
-      co_return ControlMessage{std::move(content), std::move(datagram.fd)};
+                   json::parse_object(std::string_view(text, static_cast<std::size_t>(received.bytes))));
+      co_return ControlMessage{std::move(content), std::move(received.fd)};
     }
-    if (datagram.bytes == 0 || datagram.error_number == ECONNRESET) co_return std::optional<ControlMessage>{};
-    if (datagram.error_number != EAGAIN && datagram.error_number != EINTR)
-      co_return fail(from_errno(datagram.error_number, "read a zygote's control socket"));
+    if (received.bytes == 0 || received.error_number == ECONNRESET) co_return std::optional<ControlMessage>{};
+    if (received.error_number != EAGAIN)
+      co_return fail(from_errno(received.error_number, "read a zygote's control socket"));
     boost::system::error_code error;
     co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read,
                                 asio::redirect_error(asio::use_awaitable, error));

@@ -5,12 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "base/fd_passing.h"
 #include "base/json.h"
 #include "io/test_folder.h"
 #include "io/test_loop.h"
@@ -24,21 +25,7 @@ using namespace std::chrono_literals;
 constexpr int kControl = 3;
 
 void say(const std::string& text, int fd = -1) {
-  iovec piece{const_cast<char*>(text.data()), text.size()};
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  if (fd >= 0) {
-    message.msg_control = ancillary;
-    message.msg_controllen = sizeof ancillary;
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &fd, sizeof fd);
-  }
-  ::sendmsg(kControl, &message, MSG_NOSIGNAL);
+  send_with_fd(kControl, text, fd);
 }
 
 void fork_child(std::int64_t id, int socket) {
@@ -59,17 +46,9 @@ struct Heard {
 
 Heard hear() {
   char text[4096];
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
-  iovec piece{text, sizeof text};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary;
-  message.msg_controllen = sizeof ancillary;
-  const ssize_t got = ::recvmsg(kControl, &message, 0);
-  Heard heard{std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0)};
-  if (const cmsghdr* part = CMSG_FIRSTHDR(&message)) std::memcpy(&heard.fd, CMSG_DATA(part), sizeof heard.fd);
-  return heard;
+  ReceivedMessage received = receive_with_fd(kControl, text);
+  const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(received.bytes, 0));
+  return {std::string(text, bytes), received.fd.release()};
 }
 
 // What a zygote does on its control socket. The first process of the kind "hangs-once" says that it is ready

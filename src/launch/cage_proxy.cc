@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/fd_passing.h"
 #include "base/limits.h"
 #include "io/spawn.h"
 #include "policy/address_range.h"
@@ -70,21 +70,10 @@ using State = CageProxy::State;
 
 Result<Fd> receive_descriptor(int socket) {
   char byte = 0;
-  iovec piece{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
-    return fail(unavailable("the cage ended before it had a way out"));
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-    return fail(unavailable("the cage sent no socket"));
-  int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-  return Fd(descriptor);
+  ReceivedMessage received = receive_with_fd(socket, {&byte, 1});
+  if (received.bytes != 1) return fail(unavailable("the cage ended before it had a way out"));
+  if (!received.fd.is_open()) return fail(unavailable("the cage sent no socket"));
+  return std::move(received.fd);
 }
 
 // ---- One request.

@@ -137,10 +137,10 @@ std::optional<RpcError> ModernDispatcher::check_tool(Incoming& incoming, const p
   if (!headers || tool.input_schema.text().find("x-mcp-header") == std::string_view::npos)
     return std::nullopt;
   const auto params = protocol::parse_header_params(tool.input_schema.value());
-  static const json::object kNone;
   const json::object* arguments = json::find_object(incoming.request.params, "arguments");
-  return params ? protocol::check_param_headers(arguments ? *arguments : kNone, *params, *headers)
-                : std::nullopt;
+  return params
+             ? protocol::check_param_headers(arguments ? *arguments : json::empty_object(), *params, *headers)
+             : std::nullopt;
 }
 
 void ModernDispatcher::call(Incoming incoming, const protocol::FindHeader* headers) {

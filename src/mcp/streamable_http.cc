@@ -43,10 +43,9 @@ bool is_batch(std::string_view body) {
 }
 
 const json::object& params_of(const protocol::Message& message) {
-  static const json::object kNone;
   if (const auto* request = std::get_if<protocol::Request>(&message)) return request->params;
   if (const auto* notification = std::get_if<protocol::Notification>(&message)) return notification->params;
-  return kNone;
+  return json::empty_object();
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "base/byte_range.h"
 #include "base/bytes.h"
 #include "base/digest.h"
 
@@ -45,42 +45,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kTypes =
     {"woff2", "font/woff2"},
     {"webmanifest", "application/manifest+json"},
 }};
-
-struct ByteRange {
-  std::uint64_t first;
-  std::uint64_t last;  // inclusive
-};
-
-std::optional<std::uint64_t> find_number(std::string_view digits) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
-enum class RangeVerdict { none, some, unsatisfiable };
-
-// A range that is malformed or has several parts counts as none: the whole is always a right answer.
-RangeVerdict read_range(std::string_view field, std::uint64_t size, ByteRange& range) {
-  if (!field.starts_with("bytes=") || field.find(',') != std::string_view::npos) return RangeVerdict::none;
-  const std::string_view spec = trim_ascii(field.substr(6));
-  const std::size_t dash = spec.find('-');
-  if (dash == std::string_view::npos) return RangeVerdict::none;
-  const auto first = find_number(spec.substr(0, dash));
-  const auto last = find_number(spec.substr(dash + 1));
-  if (!first && !last) return RangeVerdict::none;
-  if (!first) {
-    if (dash != 0) return RangeVerdict::none;
-    if (*last == 0 || size == 0) return RangeVerdict::unsatisfiable;
-    range = {size - std::min(*last, size), size - 1};
-    return RangeVerdict::some;
-  }
-  if (!last && dash + 1 != spec.size()) return RangeVerdict::none;
-  if (last && *last < *first) return RangeVerdict::none;
-  if (*first >= size) return RangeVerdict::unsatisfiable;
-  range = {*first, std::min(last.value_or(size - 1), size - 1)};
-  return RangeVerdict::some;
-}
 
 // If-None-Match compares weakly: "W/" does not count.
 bool has_match(std::string_view list, std::string_view etag) {
@@ -162,16 +126,17 @@ ContentPlan plan_content(const HttpRequest& request, const ContentFacts& facts) 
   }
   const auto field = request.headers.find("Range");
   if (!field || request.headers.find("If-Range").value_or(facts.etag) != facts.etag) return plan;
-  ByteRange range{};
-  switch (read_range(*field, facts.bytes, range)) {
-    case RangeVerdict::none: return plan;
-    case RangeVerdict::some:
+  const auto [kind, range] = parse_byte_range(*field, facts.bytes);
+  switch (kind) {
+    case RangeKind::none: return plan;
+    case RangeKind::one:
       plan.status = 206;
-      plan.offset = range.first;
-      plan.length = range.last - range.first + 1;
-      plan.headers.add("Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, facts.bytes));
+      plan.offset = range.begin;
+      plan.length = range.end - range.begin;
+      plan.headers.add("Content-Range",
+                       fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, facts.bytes));
       return plan;
-    case RangeVerdict::unsatisfiable:
+    case RangeKind::unsatisfiable:
       plan.status = 416;
       plan.length = 0;
       plan.headers.add("Content-Range", fmt::format("bytes */{}", facts.bytes));

@@ -27,7 +27,6 @@ constexpr std::array<std::string_view, 21> kBuiltins = {"assert",
                                                         "timers/promises",
                                                         "url",
                                                         "util"};
-constexpr std::size_t kNames = 4000;
 
 bool is_identifier_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
@@ -39,72 +38,10 @@ bool is_identifier(std::string_view name) {
   return !name.empty() && is_identifier_start(name[0]) && std::ranges::all_of(name, is_identifier_char);
 }
 
-std::string_view identifier_at(std::string_view text, std::size_t at) {
-  if (at >= text.size() || !is_identifier_start(text[at])) return {};
-  std::size_t end = at;
-  while (end < text.size() && is_identifier_char(text[end])) ++end;
-  return text.substr(at, end - at);
-}
-
-std::size_t skip_space(std::string_view text, std::size_t at) {
-  while (at < text.size() && std::string_view(" \t\r\n").find(text[at]) != std::string_view::npos) ++at;
-  return at;
-}
-
 std::string module_file(std::string_view specifier) {
   std::string name(specifier);
   std::ranges::replace(name, '/', '+');
   return name + ".mjs";
-}
-
-// `.name =` but not `.name ==` or `.name =>`.
-void add_assigned_names(std::string_view source, std::set<std::string>& names) {
-  for (std::size_t dot = source.find('.'); dot != std::string_view::npos; dot = source.find('.', dot + 1)) {
-    const std::string_view name = identifier_at(source, dot + 1);
-    if (name.empty()) continue;
-    const std::size_t after = skip_space(source, dot + 1 + name.size());
-    if (after + 1 < source.size() && source[after] == '=' && source[after + 1] != '=' &&
-        source[after + 1] != '>')
-      names.emplace(name);
-    if (names.size() >= kNames) return;
-  }
-}
-
-// `defineProperty(exports, "name"`
-void add_defined_names(std::string_view source, std::set<std::string>& names) {
-  constexpr std::string_view call = "defineProperty(";
-  for (std::size_t at = source.find(call); at != std::string_view::npos; at = source.find(call, at + 1)) {
-    const std::size_t comma = source.find(',', at);
-    if (comma == std::string_view::npos || comma - at > 60) continue;
-    const std::size_t quote = skip_space(source, comma + 1);
-    if (quote < source.size() && (source[quote] == '"' || source[quote] == '\'')) {
-      const std::string_view name = identifier_at(source, quote + 1);
-      if (!name.empty() && names.size() < kNames) names.emplace(name);
-    }
-  }
-}
-
-// The keys of `module.exports = { a, b: c, d() {} }` and of the tables that bundlers write: `__export(x, { a:
-// () => a })`.
-void add_literal_keys(std::string_view source, std::string_view opening, std::set<std::string>& names) {
-  for (std::size_t at = source.find(opening); at != std::string_view::npos;
-       at = source.find(opening, at + 1)) {
-    const std::size_t brace = source.find('{', at);
-    if (brace == std::string_view::npos || brace - at > 60) continue;
-    int depth = 1;
-    bool key_next = true;
-    for (std::size_t i = brace + 1; i < source.size() && depth > 0 && names.size() < kNames; ++i) {
-      const char c = source[i];
-      if (c == '{' || c == '(' || c == '[') ++depth;
-      if (c == '}' || c == ')' || c == ']') --depth;
-      if (depth == 1 && c == ',') key_next = true;
-      if (depth != 1 || !key_next || !is_identifier_start(c)) continue;
-      const std::string_view name = identifier_at(source, i);
-      names.emplace(name);
-      i += name.size() - 1;
-      key_next = false;
-    }
-  }
 }
 
 std::string builtin_imports(const std::set<std::string>& builtins) {
@@ -217,6 +154,10 @@ bool is_guest_builtin(std::string_view name) {
   return std::ranges::find(kBuiltins, name) != kBuiltins.end();
 }
 
+std::string entry_path(std::string_view work) {
+  return fmt::format("{}/entry.cjs", work);
+}
+
 std::string bundle_entry(const std::set<std::string>& specifiers) {
   std::string text = "module.exports = {\n";
   for (const std::string& specifier : specifiers)
@@ -229,7 +170,7 @@ std::string names_entry(std::string_view specifier) {
 }
 
 std::vector<std::string> bundle_args(std::string_view work, Sourcemaps sourcemaps) {
-  std::vector<std::string> args = {fmt::format("{}/entry.cjs", work),
+  std::vector<std::string> args = {entry_path(work),
                                    "--bundle",
                                    "--format=cjs",
                                    "--platform=browser",
@@ -265,8 +206,12 @@ std::vector<std::string> names_args(std::string_view work, std::size_t entries) 
   return args;
 }
 
+bool BundleInputs::has_commonjs_roots() const {
+  return std::ranges::any_of(roots, [this](const auto& root) { return commonjs.contains(root.second); });
+}
+
 Result<BundleInputs> read_metafile(std::string_view metafile, std::string_view work) {
-  const std::string entry = fmt::format("{}/entry.cjs", work);
+  const std::string entry = entry_path(work);
   RELAY_TRY(const json::object root, json::parse_object(metafile, {.bytes = 64 * limits::kMiB}));
   RELAY_TRY(const json::object* inputs, inputs_of(root));
   BundleInputs read;
@@ -301,15 +246,13 @@ Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::stri
   return names;
 }
 
-std::set<std::string> find_commonjs_names(std::string_view source) {
-  std::set<std::string> names;
-  add_assigned_names(source, names);
-  add_defined_names(source, names);
-  for (const std::string_view opening :
-       {"module.exports = {", "module.exports={", "exports = {", "__export("})
-    add_literal_keys(source, opening, names);
-  names.erase("exports");
-  names.erase("prototype");
+Result<std::map<std::string, std::set<std::string>>> read_commonjs_names(std::string_view found) {
+  RELAY_TRY(const json::object root, json::parse_object(found, {.bytes = 64 * limits::kMiB}));
+  std::map<std::string, std::set<std::string>> names;
+  for (const auto& member : root) {
+    std::set<std::string>& of_this = names[std::string(member.key())];
+    for (const json::value& name : member.value().as_array()) of_this.emplace(json::view(name.as_string()));
+  }
   return names;
 }
 

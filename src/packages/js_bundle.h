@@ -7,8 +7,8 @@
 //
 // The packages are bundled as CommonJS inside one function, so that require() and import give the same
 // instance and nothing is evaluated that is not used. An ES module must list its names, and a CommonJS
-// package does not: for those the names are found by reading the source, generously, because a name too many
-// is merely undefined.
+// package does not: runtime/commonjs-names.mjs (harness/src/hosts/names) finds them in the source, as Node.js
+// does.
 #pragma once
 
 #include <map>
@@ -25,6 +25,8 @@ namespace relay::packages {
 /// The Node built-ins that a guest has, without "node:".
 bool is_guest_builtin(std::string_view name);
 
+/// Where the entry of the bundle is, as esbuild's metafile names it.
+std::string entry_path(std::string_view work);
 /// entry.cjs: one lazy member for each specifier.
 std::string bundle_entry(const std::set<std::string>& specifiers);
 /// names<i>.mjs: its metafile tells what an ES module package exports.
@@ -43,6 +45,9 @@ struct BundleInputs {
   std::set<std::string> commonjs;                           // inputs in CommonJS form
   std::set<std::string> packages;                           // names of all packages that went in
   std::set<std::string> builtins;  // node built-ins that stay outside, without "node:"
+
+  /// Whether a specifier stands for a file in CommonJS form.
+  [[nodiscard]] bool has_commonjs_roots() const;
 };
 
 /// Fails when a package pulled in a file that is not below node_modules: a bundle must not carry this
@@ -52,8 +57,8 @@ Result<BundleInputs> read_metafile(std::string_view metafile, std::string_view w
 Result<std::map<std::size_t, std::set<std::string>>> read_export_names(std::string_view metafile,
                                                                        std::string_view work);
 
-/// Names that CommonJS source assigns to something that might be its exports.
-std::set<std::string> find_commonjs_names(std::string_view source);
+/// What commonjs-names.mjs wrote: {"specifier": ["name", ...]}.
+Result<std::map<std::string, std::set<std::string>>> read_commonjs_names(std::string_view found);
 
 /// deps/bundle.mjs: the packages inside one function, with the built-ins that they ask for.
 std::string bundle_module(std::string_view bundle, const std::set<std::string>& builtins);

@@ -9,18 +9,11 @@
 namespace relay::packages {
 namespace {
 
-TEST(JsBundle, FindsNamesInCommonJs) {
-  const auto names = find_commonjs_names(R"(
-    exports.one = 1; module.exports.two=function(){}; lodash.chunk = chunk; if (a.no == 1 || b.arrow => 1) x.y === 2;
-    Object.defineProperty(exports, "three", { get: f }); __exportStar(require("./x"), exports);
-    0 && (module.exports = { four, five });
-    module.exports = { six: { inner: 1 }, seven() { return { deep: 2 } }, "quoted": 1 };
-    __export(src_exports, { eight: () => eight });
-  )");
-  for (const char* name : {"one", "two", "chunk", "three", "four", "five", "six", "seven", "eight"})
-    EXPECT_TRUE(names.contains(name)) << name;
-  for (const char* name : {"no", "arrow", "y", "inner", "deep", "exports"})
-    EXPECT_FALSE(names.contains(name)) << name;
+TEST(JsBundle, ReadsTheNamesOfCommonJsPackages) {
+  const auto names = read_commonjs_names(R"({"a":["x","y"],"@b/c":[]})");
+  ASSERT_TRUE(names) << names.error().message;
+  EXPECT_EQ(*names, (std::map<std::string, std::set<std::string>>{{"@b/c", {}}, {"a", {"x", "y"}}}));
+  EXPECT_FALSE(read_commonjs_names("not JSON"));
 }
 
 TEST(JsBundle, NamesThePackageOfAFile) {
@@ -52,6 +45,7 @@ TEST(JsBundle, ReadsWhatEsbuildSays) {
   EXPECT_EQ(read->builtins, (std::set<std::string>{"fs", "stream"}));
   EXPECT_TRUE(read->commonjs.contains("node_modules/b/i.js"));
   EXPECT_FALSE(read->commonjs.contains("node_modules/a/i.js"));
+  EXPECT_FALSE(read->has_commonjs_roots()) << "b is CommonJS, and only a package needs it";
 }
 
 TEST(JsBundle, MakesOneModuleForEachSpecifier) {

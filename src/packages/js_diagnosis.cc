@@ -102,8 +102,7 @@ std::set<std::string> missing_entries(std::string_view log, std::string_view wor
   std::set<std::string> missing;
   for (std::size_t at = log.find("[ERROR] Could not resolve"); at != std::string_view::npos;
        at = log.find("[ERROR] Could not resolve", at + 1))
-    if (file_after(log, at) == fmt::format("{}/entry.cjs", work))
-      missing.insert(between(log, at, "\"", "\""));
+    if (file_after(log, at) == entry_path(work)) missing.insert(between(log, at, "\"", "\""));
   return missing;
 }
 

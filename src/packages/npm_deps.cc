@@ -1,7 +1,5 @@
 #include "packages/npm_deps.h"
 
-#include <deque>
-
 #include "base/digest.h"
 #include "base/disk.h"
 #include "capsule/shelf.h"
@@ -13,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kCommonjsNames = "commonjs.json";
 constexpr std::string_view kComplete = ".relay-complete";
 constexpr std::size_t kBundleBytes = 64 * limits::kMiB;
 constexpr std::size_t kSourceBytes = 4 * limits::kMiB;
-constexpr std::size_t kFilesReadForNames = 100;
 
 // A package of the registry may depend on a git repository, an address, a file or a directory. Preparing a
 // repository runs npm inside it, with the repository's own settings, in spite of --ignore-scripts. So only
@@ -84,23 +82,6 @@ std::set<std::string> packages_that_load_native(const BundleInputs& inputs) {
   return packages;
 }
 
-// Reads the root and what it imports from its own package, breadth first.
-std::set<std::string> commonjs_names(const fs::path& installed, const BundleInputs& inputs,
-                                     const std::string& root) {
-  std::set<std::string> names;
-  std::set<std::string> seen{root};
-  for (std::deque<std::string> queue{root}; !queue.empty() && seen.size() <= kFilesReadForNames;
-       queue.pop_front()) {
-    if (const auto source = load_file(installed / queue.front(), kSourceBytes))
-      names.merge(find_commonjs_names(*source));
-    const auto imports = inputs.imports.find(queue.front());
-    if (imports == inputs.imports.end()) continue;
-    for (const std::string& imported : imports->second)
-      if (package_of(imported) == package_of(root) && seen.insert(imported).second) queue.push_back(imported);
-  }
-  return names;
-}
-
 std::set<std::string> specifiers_of(const NpmRequest& request) {
   std::set<std::string> specifiers = request.subpaths;
   for (const auto& [name, range] : request.dependencies) specifiers.insert(name);
@@ -159,41 +140,48 @@ struct NpmResolver::Work {
   Work& operator=(const Work&) = delete;
 
   [[nodiscard]] fs::path path() const { return installed / name; }
+  Result<void> read_inputs();
   Result<std::string> make_layer() const;
   Result<void> write_module() const;
-  Result<std::map<std::string, std::set<std::string>>> export_names(const BundleInputs& inputs) const;
+  Result<std::map<std::string, std::set<std::string>>> export_names() const;
 
   fs::path installed;
   std::string name;
   std::set<std::string> specifiers;
   std::set<std::string> subpaths;
+  BundleInputs inputs;  // after read_inputs
 };
 
-Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_names(
-    const BundleInputs& inputs) const {
+Result<void> NpmResolver::Work::read_inputs() {
+  RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
+  RELAY_TRY(inputs, read_metafile(metafile, name));
+  const std::string native = native_sentence(installed, packages_that_load_native(inputs));
+  if (!native.empty()) return fail(dependency_error(native));
+  return {};
+}
+
+// esbuild knows the names of ES modules; those of CommonJS were written beside the bundle.
+Result<std::map<std::string, std::set<std::string>>> NpmResolver::Work::export_names() const {
   RELAY_TRY(const std::string metafile, load_file(path() / "names.json", kBundleBytes));
   RELAY_TRY(const auto exported, read_export_names(metafile, name));
   std::map<std::string, std::set<std::string>> names;
+  if (inputs.has_commonjs_roots()) {
+    RELAY_TRY(const std::string found, load_file(path() / kCommonjsNames, kBundleBytes));
+    RELAY_TRY(names, read_commonjs_names(found));
+  }
   std::size_t index = 0;
   for (const std::string& specifier : specifiers) {
     std::set<std::string>& of_this = names[specifier];
-    if (const auto found = exported.find(index++); found != exported.end()) of_this = found->second;
-    const auto root = inputs.roots.find(specifier);
-    if (root != inputs.roots.end() && inputs.commonjs.contains(root->second))
-      of_this.merge(commonjs_names(installed, inputs, root->second));
+    if (const auto found = exported.find(index++); found != exported.end())
+      of_this.insert(found->second.begin(), found->second.end());
   }
   return names;
 }
 
 Result<std::string> NpmResolver::Work::make_layer() const {
-  RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
-  RELAY_TRY(const BundleInputs inputs, read_metafile(metafile, name));
-  if (const std::string native = native_sentence(installed, packages_that_load_native(inputs));
-      !native.empty())
-    return fail(dependency_error(native));
   RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
   const std::string sourcemap = load_file(path() / "bundle.cjs.map", kBundleBytes).value_or("");
-  RELAY_TRY(const auto names, export_names(inputs));
+  RELAY_TRY(const auto names, export_names());
   archive::ZipFiles files = make_layer_files(code, sourcemap, inputs.builtins, names);
   if (auto compiled = load_file(path() / "bundle.qbc", kBundleBytes))
     files.emplace("deps/bundle.mjs.qbc", std::move(*compiled));
@@ -202,8 +190,6 @@ Result<std::string> NpmResolver::Work::make_layer() const {
 
 // The module as the layer will have it, for the compiler.
 Result<void> NpmResolver::Work::write_module() const {
-  RELAY_TRY(const std::string metafile, load_file(path() / "meta.json", kBundleBytes));
-  RELAY_TRY(const BundleInputs inputs, read_metafile(metafile, name));
   RELAY_TRY(const std::string code, load_file(path() / "bundle.cjs", kBundleBytes));
   return replace_file(path() / "bundle.mjs", bundle_module(code, inputs.builtins));
 }
@@ -216,7 +202,7 @@ NpmResolver::NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& 
 }
 
 std::string NpmResolver::layer_key(const NpmRequest& request) const {
-  std::string text = fmt::format("js layer 2\n{}\n{}\n{}\n", install_key(request),
+  std::string text = fmt::format("js layer 3\n{}\n{}\n{}\n", install_key(request),
                                  options_.sourcemaps == Sourcemaps::on ? "map" : "min", engine_id_);
   for (const std::string& subpath : request.subpaths) text += subpath + "\n";
   return sha256_hex(text);
@@ -280,12 +266,26 @@ io::Task<capsule::DepsLayer> NpmResolver::bundle(EffectsPtr effects, const NpmRe
                                                  Progress progress) {
   const auto work = std::make_shared<Work>(directory, request);
   RELAY_CO_CHECK(co_await run_esbuild(effects, *work, progress));
+  RELAY_CO_CHECK(co_await pool_.run([work] { return work->read_inputs(); }));
+  RELAY_CO_CHECK(co_await find_commonjs_names(effects, *work, progress));
   RELAY_CO_CHECK(co_await compile(effects, *work, progress));
   auto packing = [this, work, key]() -> Result<capsule::DepsLayer> {
     RELAY_TRY(std::string zip, work->make_layer());
     return layers_.save(key, std::move(zip));
   };
   co_return co_await with_progress(pool_.run(packing), "packing dependencies", progress);
+}
+
+io::Task<void> NpmResolver::find_commonjs_names(EffectsPtr effects, Work& work, Progress progress) {
+  if (!work.inputs.has_commonjs_roots()) co_return Result<void>{};
+  std::vector<std::string> args{options_.names_finder.string(), (work.path() / "meta.json").string(),
+                                entry_path(work.name), (work.path() / kCommonjsNames).string()};
+  ToolCall call{options_.node,           std::move(args),         options_.environment,
+                work.installed.string(), "bundling dependencies", options_.bundle_timeout};
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(effects, std::move(call), std::move(progress)));
+  if (outcome.status.clean()) co_return Result<void>{};
+  co_return fail(with_log("node could not find the names that CommonJS packages export", outcome.err,
+                          private_paths(options_, work.installed)));
 }
 
 // Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need

@@ -2,7 +2,7 @@
 // and the pool.
 //
 //   request ── key ──▶ layer in memory ─▶ layer on disk ─▶ installed before? ─▶ npm install ─▶ esbuild ─▶
-//   layer
+//   names of CommonJS packages ─▶ bytecode ─▶ layer
 //
 // npm is the user's own, with the user's configuration (registry, proxy, credentials); scripts never run.
 // What it installed is kept by the exact request, so that asking again, also with other entry points, does
@@ -31,11 +31,12 @@ struct NpmOptions {
   std::string esbuild = "esbuild";
   Environment environment;  // ours; filtered by tool_environment
   Sourcemaps sourcemaps = Sourcemaps::off;
-  std::string node = "node";       // runs the compiler: where npm is, node is
-  std::filesystem::path compiler;  // runtime/compile-bundle.mjs; empty: layers hold source only
-  std::filesystem::path engine;    // runtime/quickjs.wasm: bytecode is for exactly this one
+  std::string node = "node";           // runs the two scripts: where npm is, node is
+  std::filesystem::path names_finder;  // runtime/commonjs-names.mjs
+  std::filesystem::path compiler;      // runtime/compile-bundle.mjs; empty: layers hold source only
+  std::filesystem::path engine;        // runtime/quickjs.wasm: bytecode is for exactly this one
   std::chrono::seconds install_timeout = limits::kInstallTimeout;
-  std::chrono::seconds bundle_timeout = limits::kBundleTimeout;  // of bundling and of compiling, each
+  std::chrono::seconds bundle_timeout = limits::kBundleTimeout;  // of each step after npm
 };
 
 class NpmResolver {
@@ -62,6 +63,7 @@ class NpmResolver {
                                       const std::filesystem::path& directory, const std::string& key,
                                       Progress progress);
   io::Task<void> run_esbuild(EffectsPtr effects, Work& work, Progress progress);
+  io::Task<void> find_commonjs_names(EffectsPtr effects, Work& work, Progress progress);
   io::Task<void> compile(EffectsPtr effects, Work& work, Progress progress);
   ToolCall esbuild_call(const std::filesystem::path& directory, std::vector<std::string> args) const;
   [[nodiscard]] std::string layer_key(const NpmRequest& request) const;

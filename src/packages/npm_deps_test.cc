@@ -30,7 +30,7 @@ class NpmDeps : public NpmFixture {
     ::chmod((scratch.path() / "npm").c_str(), 0755);
     put("packages/pure/package.json", R"({"name":"pure","version":"1.0.0","main":"main.js"})");
     put("packages/pure/main.js",
-        "function pure(x) { return x + 1 }\nmodule.exports = pure; pure.twice = x => 2 * x;");
+        "function pure(x) { return x + 1 }\nmodule.exports = pure; module.exports.twice = x => 2 * x;");
     put("packages/pure/sub.js", "exports.sub = 'sub';");
     put("packages/modern/package.json",
         R"({"name":"modern","type":"module","exports":{".":{"import":"./i.js"}}})");
@@ -65,7 +65,8 @@ class NpmDeps : public NpmFixture {
     return {.cache = scratch.path() / "deps",
             .npm = (scratch.path() / "npm").string(),
             .esbuild = esbuild_of_test(),
-            .environment = environment};
+            .environment = environment,
+            .names_finder = names_finder_of_test()};
   }
   std::size_t npm_calls() {
     std::ifstream file(scratch.path() / "calls");
@@ -94,6 +95,31 @@ TEST_F(NpmDeps, BothImportAndRequireReachPackages) {
     console.log(pure(1), twice(4), answer, typeof Modern, more.length, sub, require("pure") === pure, require("modern").answer);
     try { require("other") } catch (error) { console.log(error.code) })"),
             "2 8 42 function 0 sub true 42\nMODULE_NOT_FOUND\n");
+}
+
+TEST_F(NpmDeps, NamesOfCommonJsPackagesAreThoseThatNodeFinds) {
+  put("packages/again/package.json", R"({"name":"again"})");
+  put("packages/again/index.js",
+      "__exportStar(require('./lib'), exports); exports.own = 1; const f = {}; f.no = 1;\n"
+      "function __exportStar(from, to) { for (const name in from) to[name] = from[name] }");
+  put("packages/again/lib/index.js", "module.exports = require('pure/sub.js');");
+  const auto layer = resolve(wanting({"again"}));
+  ASSERT_TRUE(layer) << layer.error().message;
+  EXPECT_EQ(evaluate(*layer,
+                     R"(import * as all from "./again.mjs"; console.log(Object.keys(all).join(), all.sub))"),
+            "default,own,sub sub\n");
+}
+
+TEST_F(NpmDeps, AFinderOfNamesThatCannotRunIsAFailure) {
+  NpmOptions broken = options();
+  broken.names_finder = scratch.path() / "not-there.mjs";
+  NpmResolver resolver(broken, pool, clock);
+  const auto layer = resolve(resolver, wanting({"pure"}));
+  ASSERT_FALSE(layer);
+  EXPECT_EQ(layer.error().kind, ErrorKind::dependency);
+  EXPECT_TRUE(
+      layer.error().message.starts_with("node could not find the names that CommonJS packages export"))
+      << layer.error().message;
 }
 
 TEST_F(NpmDeps, BuiltinsOfTheGuestStayOutsideAndOptionalOnesMayBeMissing) {

@@ -20,21 +20,27 @@ inline Environment environment_of_test() {
   return all;
 }
 
-/// RELAY_ESBUILD, or the harness's own, looked for from here upwards. Empty when there is none.
-inline std::string esbuild_of_test() {
-  if (const char* given = std::getenv("RELAY_ESBUILD")) return given;
+/// The harness's folder with its node_modules, looked for from here upwards. Empty when there is none.
+inline std::filesystem::path harness_of_test() {
   for (std::filesystem::path at = std::filesystem::current_path();; at = at.parent_path()) {
-    if (const std::string found = find_esbuild(at / "harness" / "node_modules", {}); found != "esbuild")
-      return found;
-    if (at == at.parent_path()) return "";
+    if (std::filesystem::exists(at / "harness" / "node_modules")) return at / "harness";
+    if (at == at.parent_path()) return {};
   }
+}
+
+inline std::string esbuild_of_test() {
+  return find_esbuild(harness_of_test() / "node_modules", {});
+}
+
+/// The script as it stands in the harness; the build makes commonjs-names.mjs of it.
+inline std::filesystem::path names_finder_of_test() {
+  return harness_of_test() / "src" / "hosts" / "names" / "main.mjs";
 }
 
 class NpmFixture : public LoopFixture {
  protected:
   void SetUp() override {
-    if (esbuild_of_test().empty())
-      GTEST_SKIP() << "esbuild is not installed: run 'npm ci' in harness/, or set RELAY_ESBUILD";
+    if (harness_of_test().empty()) GTEST_SKIP() << "esbuild is not installed: run 'npm ci' in harness/";
   }
 
   /// Unpacks the layer and runs `code`, which may import any of its packages, with node. Gives what it

@@ -12,6 +12,7 @@ class NpmReal : public NpmFixture {
     NpmOptions options{.cache = std::filesystem::current_path() / "npm-test-cache",
                        .esbuild = esbuild_of_test(),
                        .environment = environment_of_test(),
+                       .names_finder = names_finder_of_test(),
                        .install_timeout = std::chrono::minutes(10),
                        .bundle_timeout = std::chrono::minutes(5)};
     NpmResolver resolver(options, pool, clock);
@@ -39,10 +40,21 @@ class NpmReal : public NpmFixture {
 };
 
 TEST_F(NpmReal, Lodash) {
-  expect_output(R"({"lodash":"4.17.21"})", R"(import _, { chunk, camelCase } from "./lodash.mjs";
+  expect_output(R"({"lodash":"4.17.21"})", R"(import _ from "./lodash.mjs"; const { chunk, camelCase } = _;
     const again = globalThis[Symbol.for("relay.deps")]("lodash");
     console.log(JSON.stringify(chunk([1,2,3],2)), camelCase("a b"), _.VERSION, again === _))",
                 "[[1,2],[3]] aB 4.17.21 true\n");
+}
+
+// Packages in CommonJS form whose names Node.js finds: a literal, a re-export that depends on NODE_ENV, what
+// TypeScript writes.
+TEST_F(NpmReal, SemverReactFastXmlParserMs) {
+  expect_output(R"({"semver":"7.6.3","react":"18.3.1","fast-xml-parser":"4.5.1","ms":"2.1.3"})", R"(
+    import semver, { satisfies, SemVer } from "./semver.mjs"; import { createElement, useState } from "./react.mjs";
+    import { XMLParser } from "./fast-xml-parser.mjs"; import ms from "./ms.mjs"; import * as all from "./ms.mjs";
+    console.log(satisfies("1.2.3", "^1.0.0"), semver.SemVer === SemVer, createElement("p", null, "x").props.children, typeof useState,
+      JSON.stringify(new XMLParser().parse("<a>1</a>")), ms("1m"), Object.keys(all).join()))",
+                "true true x function {\"a\":1} 60000 default\n");
 }
 
 TEST_F(NpmReal, DateFnsZodUuidMarked) {

@@ -284,6 +284,9 @@ TEST(RunPolicy, ACallsPolicyHasAStrictShape) {
   EXPECT_NE(complaint(R"({"limits":[1]})").find("policy.limits: must be an object"), std::string::npos);
   EXPECT_NE(complaint(R"({"limits":null})").find("policy.limits"), std::string::npos);
   EXPECT_NE(complaint(R"({"netwrok":{}})").find("did you mean \"network\""), std::string::npos);
+  EXPECT_NE(complaint(R"({"limits":{"somethingElse":1}})").find("is not known; known are timeoutMs, memMb"),
+            std::string::npos)
+      << complaint(R"({"limits":{"somethingElse":1}})");
   EXPECT_NE(complaint(R"({"filesystem":{"deny":[]}})").find("policy.filesystem.deny"), std::string::npos);
   EXPECT_NE(complaint(R"({"limits":{"memMb":"1"}})").find("policy.limits.memMb"), std::string::npos);
 }

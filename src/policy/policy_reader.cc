@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/bytes.h"
+#include "base/nearest_name.h"
 
 namespace relay::policy {
 
@@ -16,9 +17,10 @@ void BlockReader::expect_only(std::span<const std::string_view> known) {
   for (const auto& member : block_) {
     const std::string_view key(member.key().data(), member.key().size());
     if (std::ranges::find(known, key) != known.end()) continue;
-    const auto nearest = std::ranges::min_element(
-        known, {}, [&](std::string_view name) { return edit_distance(name, key.substr(0, 64)); });
-    complain(key.substr(0, 64), fmt::format("is not known; did you mean \"{}\"?", *nearest));
+    const std::string near = nearest_name(key, {known.begin(), known.end()});
+    complain(key.substr(0, 64), near.empty()
+                                    ? fmt::format("is not known; known are {}", fmt::join(known, ", "))
+                                    : fmt::format("is not known; did you mean \"{}\"?", near));
   }
 }
 

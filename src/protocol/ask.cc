@@ -200,9 +200,8 @@ std::optional<json::object> need_roots(const ClientCapabilities& client) {
 }
 
 const json::object& members_of(const RawRequest& request) {
-  static const json::object kNone;
   const json::object* members = request.params.value().if_object();
-  return members ? *members : kNone;
+  return members ? *members : json::empty_object();
 }
 
 std::optional<json::object> need_for(const RawRequest& request, const ClientCapabilities& client) {

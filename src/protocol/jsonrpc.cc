@@ -130,9 +130,8 @@ std::string_view Request::params_text() const {
   return text ? json::find_text(*text, "params").value_or("{}") : "{}";
 }
 const json::object& Request::meta() const {
-  static const json::object kNone;
   const json::object* found = json::find_object(params, "_meta");
-  return found ? *found : kNone;
+  return found ? *found : json::empty_object();
 }
 std::string_view Response::result_text() const {
   return json::find_text(text, "result").value_or("null");

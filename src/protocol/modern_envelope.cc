@@ -18,9 +18,8 @@ bool claims_modern_era(const json::object& params) {
 }
 
 std::expected<ModernEnvelope, RpcError> parse_envelope(const json::object& params) {
-  static const json::object kNone;
   const json::object* given = json::find_object(params, "_meta");
-  const json::object& members = given ? *given : kNone;
+  const json::object& members = given ? *given : json::empty_object();
   ModernEnvelope envelope;
   const auto version = json::find_string(members, meta::kVersion);
   if (!version) return refuse(meta::kVersion, "must be a string");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/nearest_name.h"
 
 namespace relay::protocol::schema {
 namespace {
@@ -160,9 +161,10 @@ class Check {
   }
 
   static std::string nearest(const Node& node, std::string_view key) {
-    for (const Property& property : node.properties)
-      if (edit_distance(property.name, key) <= 2) return fmt::format(", did you mean '{}'?", property.name);
-    return "";
+    std::vector<std::string> names;
+    for (const Property& property : node.properties) names.push_back(property.name);
+    const std::string near = nearest_name(key, names);
+    return near.empty() ? "" : fmt::format(", did you mean '{}'?", near);
   }
 
   bool check_dependency(const Dependency& dependency, const json::object& object, const Place& place) {

@@ -22,6 +22,7 @@ OUTSIDE = {
     "foo_test.cc": "stands for the test of any foo.cc",
     "deps/bundle.mjs": "a file of a JavaScript dependency layer",
     "github/index.ts": "a file under /mcps",
+    "runtime/commonjs-names.mjs": "made by the build, beside the programs",
     "runtime/compile-bundle.mjs": "made by the build, beside the programs",
     "tests/format": "the name of a test without a folder, as tests/tidy",
     "tests/tidy": "the name of a test without a folder",

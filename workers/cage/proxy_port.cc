@@ -11,31 +11,13 @@
 #include <cstring>
 #include <string>
 
-#include "base/fd.h"
+#include "base/fd_passing.h"
 
 namespace relay::cage {
 namespace {
 
 std::unexpected<Error> wall_failed(std::string_view step) {
   return fail(from_errno(errno, "wall network_namespace: " + std::string(step)));
-}
-
-Result<void> send_descriptor(int socket, int descriptor) {
-  char byte = 0;
-  iovec piece{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL) != 1) return wall_failed("hand out the proxy's socket");
-  return {};
 }
 
 }  // namespace
@@ -60,7 +42,8 @@ Result<std::uint16_t> give_out_listener(int socket) {
       ::listen(listener.get(), SOMAXCONN) != 0 ||
       ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
     return wall_failed("listen for the proxy");
-  RELAY_CHECK(send_descriptor(socket, listener.get()));
+  if (send_with_fd(socket, std::string_view("\0", 1), listener.get()) != 1)
+    return wall_failed("hand out the proxy's socket");
   return ntohs(address.sin_port);
 }
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <map>
 
-#include "base/fd.h"
+#include "base/fd_passing.h"
 #include "base/limits.h"
 
 namespace relay::zygote {
@@ -36,23 +36,11 @@ struct Request {
 
 Result<Request> receive_request(int control) {
   char text[limits::kControlBytes];
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
-  iovec piece{text, sizeof text};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary;
-  message.msg_controllen = sizeof ancillary;
-  const ssize_t got = ::recvmsg(control, &message, MSG_CMSG_CLOEXEC);
-  if (got < 0 && errno != ECONNRESET) return fail(from_errno(errno, "read the control socket"));
-  Request request{std::string(text, static_cast<std::size_t>(std::max<ssize_t>(got, 0))), Fd()};
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
-    request.socket.reset(fd);
-  }
-  return request;
+  ReceivedMessage received = receive_with_fd(control, text);
+  if (received.bytes < 0 && received.error_number != ECONNRESET)
+    return fail(from_errno(received.error_number, "read the control socket"));
+  const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(received.bytes, 0));
+  return Request{std::string(text, bytes), std::move(received.fd)};
 }
 
 double milliseconds(const timeval& time) {
@@ -72,22 +60,7 @@ json::object exit_message(std::int64_t id, int status, const rusage& usage) {
 
 Result<void> ForkServer::say(const json::object& object, int fd) {
   const std::string text = json::write(object);
-  iovec piece{const_cast<char*>(text.data()), text.size()};
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  if (fd >= 0) {
-    message.msg_control = ancillary;
-    message.msg_controllen = sizeof ancillary;
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &fd, sizeof fd);
-  }
-  while (::sendmsg(control_, &message, MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) return fail(from_errno(errno, "write to the control socket"));
+  if (send_with_fd(control_, text, fd) < 0) return fail(from_errno(errno, "write to the control socket"));
   return {};
 }
 

@@ -124,6 +124,8 @@ function endOf(code: string, found: number, extra = 0): number {
 
 const IMPORT = /import\s*(?:([\w$]+)\s*(?:,\s*)?)?(?:\*\s*as\s+([\w$]+)\s*|\{([^}]*)\}\s*)?(?:from\s*)?("[^"\n]*"|'[^'\n]*')(\s*with\s*\{[^}]*\})?/y;
 
+const COMMENTS = /\/\*[^]*?\*\/|\/\/[^\n]*/g;
+
 function importEdit(code: string, from: number): Edit | undefined {
   IMPORT.lastIndex = from;
   const match = IMPORT.exec(code);
@@ -132,11 +134,22 @@ function importEdit(code: string, from: number): Edit | undefined {
   const load = `await import(${specifier})`;
   const parts: string[] = [];
   if (standard) parts.push(`default: ${standard}`);
-  for (const item of (named ?? "").split(",")) if (item.trim()) parts.push(item.trim().replace(/\s+as\s+/, ": "));
+  for (const item of (named ?? "").replace(COMMENTS, "").split(",")) if (item.trim()) parts.push(namedPart(item.trim(), load));
   let text = load;
   if (star) text = standard ? `const ${star} = ${load}, ${standard} = ${star}.default` : `const ${star} = ${load}`;
   else if (parts.length) text = `const {${parts.join(", ")}} = ${load}`;
   return { from, to: from + whole.length, text: ";" + text + "\n".repeat(whole.split("\n").length - 1) };
+}
+
+/**
+ * A name that the module does not list is taken from its default, as bundlers do: what a CommonJS package such as lodash
+ * puts together at run time is not in the list.
+ */
+function namedPart(item: string, load: string): string {
+  const [name, local] = item.split(/\s+as\s+/) as [string, string?];
+  if (name === "default") return `default: ${local}`;
+  const member = /^["']/.test(name) ? `[${name}]` : name;
+  return `${local ? `${name}: ${local}` : name} = (${load}).default?.${member}`;
 }
 
 function exportEdit(code: string, from: number): Edit | undefined {
