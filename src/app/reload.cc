@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/config_upstreams.h"
-
 namespace relay::app {
 namespace {
 
@@ -65,7 +63,7 @@ void Reloading::reload(WatchCause cause) {
   config::LoadedConfig loaded = config::load_config(sources_);
   if (!loaded.problems.empty()) return refuse(loaded.problems);
   const ConfigChange change = compare(current_, loaded.config);
-  if (change.touches_servers()) world_.fleet().apply(config::specs_of(loaded.config));
+  if (change.touches_servers()) world_.apply_servers(loaded.config);
   if (!change.empty() || cause == WatchCause::signal) tell(change);
   current_ = std::move(loaded.config);
 }

@@ -13,6 +13,7 @@
 
 #include "app/call_observers.h"
 #include "app/housekeeping.h"
+#include "app/instructions.h"
 #include "app/package_options.h"
 #include "app/version.h"
 #include "base/limits.h"
@@ -32,11 +33,6 @@ namespace fs = std::filesystem;
 constexpr auto kCapsulePause = std::chrono::milliseconds(5);  // most short runs are answered by then
 constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in the kernel instead
 
-constexpr std::string_view kInstructions =
-    "Relay runs code and reads files for you under one policy. Prefer one run_js or run_py call that does "
-    "several steps over many small "
-    "calls: only what it prints comes back. Long results are cut; the text says how to read the rest.";
-
 // Keys, tokens and the audit log are in there.
 Result<void> make_private_directory(const fs::path& path) {
   std::error_code error;
@@ -51,7 +47,6 @@ mcp::Identity make_identity() {
   identity.info.name = "relay";
   identity.info.title = "Relay";
   identity.info.version = std::string(kVersion);
-  identity.instructions = kInstructions;
   return identity;
 }
 
@@ -364,7 +359,12 @@ void World::open_gateway() {
   if (std::ranges::any_of(config_.mcps,
                           [](const upstream::ServerSpec& spec) { return spec.cage.has_value(); }))
     group_site();
-  fleet_->apply(config::specs_of(config_));
+  apply_servers(config_);
+}
+
+void World::apply_servers(const config::Config& config) {
+  fleet_->apply(config::specs_of(config));
+  backend_->set_instructions(make_instructions(config_, config.mcps));
 }
 
 void World::describe() {

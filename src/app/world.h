@@ -50,6 +50,9 @@ class World {
   World& operator=(const World&) = delete;
 
   [[nodiscard]] const config::Config& config() const { return config_; }
+  /// Starts, stops and changes upstream servers as this configuration says, and tells clients that connect
+  /// from now on. The rest of it is for the next start.
+  void apply_servers(const config::Config& config);
   [[nodiscard]] Clock& clock() { return clock_; }
   [[nodiscard]] RandomSource& random() { return random_; }
   [[nodiscard]] io::ThreadPool& pool() { return pool_; }

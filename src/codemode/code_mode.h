@@ -39,6 +39,8 @@ class CodeMode final {
 
   /// What /mcps is.
   [[nodiscard]] std::shared_ptr<vfs::SyntheticDir> files() const { return files_; }
+  /// A run may call only the servers that its call names (policy.requireServers).
+  [[nodiscard]] bool requires_servers() const { return options_.require_servers; }
   [[nodiscard]] RunTokens& tokens() { return tokens_; }
   [[nodiscard]] RpcEndpoint& endpoint() { return endpoint_; }
   [[nodiscard]] ToolCatalogs& books() { return books_; }

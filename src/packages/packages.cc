@@ -39,6 +39,9 @@ io::Task<std::optional<capsule::DepsLayer>> Packages::resolve_npm(EffectsPtr eff
                                                                   std::string_view code, Progress progress) {
   RELAY_CO_TRY(const NpmRequest called, parse_npm_request(requested));
   NpmRequest request = merge(npm_for_all_, called);
+  if (request.empty() && !called.lockfile.empty())
+    co_return fail(
+        invalid("npm.lockfile fixes the versions of npm.dependencies; name them, or leave it out"));
   if (request.empty()) co_return std::optional<capsule::DepsLayer>{};
   request.subpaths = find_subpaths(code, request);
   RELAY_CO_TRY(capsule::DepsLayer layer,

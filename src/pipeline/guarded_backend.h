@@ -48,6 +48,8 @@ class GuardedBackend final : public mcp::Backend {
   void set_capabilities(protocol::ServerCapabilities capabilities) {
     identity_.capabilities = std::move(capabilities);
   }
+  /// Clients that connect from now on are told these.
+  void set_instructions(std::string instructions) { identity_.instructions = std::move(instructions); }
 
   /// Holds for every provider's tools. A tool that is not offered is in no list and cannot be called, by
   /// programs neither.

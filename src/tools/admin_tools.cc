@@ -2,20 +2,14 @@
 
 #include "audit/tail.h"
 #include "policy/grammar.h"
+#include "tools/embedded.h"
+#include "tools/tool_definition.h"
 
 namespace relay::tools {
 namespace {
 
 using authority::Recorded;
-using protocol::JsonText;
 using protocol::ToolResult;
-
-constexpr std::string_view kTailSchema =
-    R"({"type":"object","additionalProperties":false,"properties":{"lines":{"type":"integer","minimum":1,"maximum":1000,"default":50},)"
-    R"("tool":{"type":"string"},"tier":{"type":"integer","minimum":0,"maximum":3},"denied":{"type":"boolean"}}})";
-
-constexpr std::string_view kConfirmSchema =
-    R"({"type":"object","required":["token"],"additionalProperties":false,"properties":{"token":{"type":"string"}}})";
 
 audit::TailFilter read_filter(const json::object& arguments) {
   audit::TailFilter filter;
@@ -46,13 +40,10 @@ io::Task<ToolResult> operation_confirm(std::shared_ptr<const AdminWorld> world, 
   co_return armed ? ToolResult::text(policy::armed_text()) : ToolResult::error(policy::not_armed_text());
 }
 
-pipeline::GuardedTool make_tool(std::string name, std::string description, std::string_view schema,
-                                pipeline::ToolHandler handler) {
+Result<pipeline::GuardedTool> make_tool(std::string_view definition, pipeline::ToolHandler handler) {
+  RELAY_TRY(const ToolDefinition defined, ToolDefinition::parse(definition));
   pipeline::GuardedTool guarded;
-  guarded.tool.name = std::move(name);
-  guarded.tool.description = std::move(description);
-  if (!schema.empty()) guarded.tool.input_schema = JsonText::trusted(std::string(schema));
-  guarded.tool.annotations.read_only = true;
+  guarded.tool = defined.tool();
   guarded.tier = authority::Tier::read_only;
   guarded.handler = std::move(handler);
   return guarded;
@@ -61,17 +52,18 @@ pipeline::GuardedTool make_tool(std::string name, std::string description, std::
 }  // namespace
 
 Result<void> add_admin_tools(pipeline::Toolset& toolset, std::shared_ptr<const AdminWorld> world) {
-  RELAY_CHECK(toolset.add_tool(
-      make_tool("server_info", "State of this server: version, policy, limits, walls, audit, sandboxes.", "",
-                [world](mcp::Context&, const Recorded&) { return server_info(world); })));
-  RELAY_CHECK(toolset.add_tool(
-      make_tool("audit_tail", "The last lines of the audit log, oldest first, as JSON lines.", kTailSchema,
-                [world](mcp::Context&, const Recorded& recorded) { return audit_tail(world, recorded); })));
-  RELAY_CHECK(toolset.add_tool(make_tool(
-      "operation_confirm",
-      "Arms an irreversible call that asked for confirmation; then issue that exact call again.",
-      kConfirmSchema,
-      [world](mcp::Context&, const Recorded& recorded) { return operation_confirm(world, recorded); })));
+  RELAY_TRY(auto info, make_tool(embedded::server_info(),
+                                 [world](mcp::Context&, const Recorded&) { return server_info(world); }));
+  RELAY_CHECK(toolset.add_tool(std::move(info)));
+  RELAY_TRY(auto tail, make_tool(embedded::audit_tail(), [world](mcp::Context&, const Recorded& recorded) {
+              return audit_tail(world, recorded);
+            }));
+  RELAY_CHECK(toolset.add_tool(std::move(tail)));
+  RELAY_TRY(auto confirm,
+            make_tool(embedded::operation_confirm(), [world](mcp::Context&, const Recorded& recorded) {
+              return operation_confirm(world, recorded);
+            }));
+  RELAY_CHECK(toolset.add_tool(std::move(confirm)));
   return {};
 }
 

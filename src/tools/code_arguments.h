@@ -1,9 +1,7 @@
-// How the arguments of run_js and run_py are described to models and shown to policy. runs/run_arguments.h
-// reads them.
+// How the arguments of run_js and run_py are shown to policy. runs/run_arguments.h reads them.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "authority/call.h"
@@ -17,8 +15,5 @@ std::string code_policy_text(const json::object& arguments);
 /// The same by name, lists and objects member by member. None of them identifies a target: what a program
 /// reaches is judged when it reaches for it.
 std::vector<authority::CallField> code_fields(const json::object& arguments);
-
-std::string_view code_input_schema(executors::Language language);
-std::string_view code_output_schema();
 
 }  // namespace relay::tools

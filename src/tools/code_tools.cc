@@ -6,22 +6,14 @@
 
 #include "base/bytes.h"
 #include "tools/code_arguments.h"
+#include "tools/embedded.h"
+#include "tools/tool_definition.h"
 
 namespace relay::tools {
 namespace {
 
 using executors::Language;
 using protocol::ToolResult;
-
-// The same few words whatever servers there are: what they offer is found by asking, and costs nobody else.
-constexpr std::string_view kJsDescription =
-    "Run JavaScript (ES module, top-level await) in a fresh sandbox; returns stdout, stderr, the last "
-    "expression's value. Files: /tmp, /out "
-    "(kept as artifacts), /host/<mount>. display(path|bytes) returns an image. fetch for allowed hosts. "
-    "MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") and /mcps find tools.";
-constexpr std::string_view kPyDescription =
-    "Like run_js, in Python 3.14. MCP servers: mcp_<server>.<tool>(...); "
-    "mcp.runtime.search_tool_docs_sync(\"words\").";
 
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it
 // listens.
@@ -55,23 +47,30 @@ io::Task<ToolResult> call_code_tool(std::shared_ptr<const runs::RunDependencies>
   co_return runs::run_result(finished);
 }
 
-protocol::Tool describe_tool(Language language) {
-  const bool js = language == Language::js;
-  protocol::Tool tool;
-  tool.name = js ? "run_js" : "run_py";
-  tool.description = js ? kJsDescription : kPyDescription;
-  tool.input_schema = protocol::JsonText::trusted(std::string(code_input_schema(language)));
-  tool.output_schema = protocol::JsonText::trusted(std::string(code_output_schema()));
-  tool.annotations.destructive = false;
-  return tool;
+CodeToolFacts facts_of(const runs::RunDependencies& world) {
+  CodeToolFacts facts;
+  facts.timeout_ms = world.policy.limits.timeout_ms;
+  facts.mounts = world.trees.spec().mounts;
+  if (world.code_mode && world.code_mode->requires_servers()) facts.servers = ServersByDefault::none;
+  return facts;
 }
 
 }  // namespace
 
+Result<protocol::Tool> describe_code_tool(Language language, const CodeToolFacts& facts) {
+  const bool js = language == Language::js;
+  RELAY_TRY(ToolDefinition defined, ToolDefinition::parse(js ? embedded::run_js() : embedded::run_py()));
+  RELAY_CHECK(defined.set_default("timeoutMs", facts.timeout_ms));
+  if (facts.servers == ServersByDefault::none)
+    RELAY_CHECK(defined.describe_parameter("servers", "MCP servers it may call. Default: none."));
+  defined.add_sentence(mounts_sentence(facts.mounts));
+  return defined.tool();
+}
+
 Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const runs::RunDependencies> world) {
   for (const Language language : {Language::js, Language::py}) {
     pipeline::GuardedTool guarded;
-    guarded.tool = describe_tool(language);
+    RELAY_TRY(guarded.tool, describe_code_tool(language, facts_of(*world)));
     guarded.tier = authority::Tier::reversible;
     guarded.policy_text = code_policy_text;
     guarded.fields = code_fields;

@@ -18,15 +18,6 @@ using protocol::ToolResult;
 constexpr std::size_t kPieceBytes = limits::kMiB;
 constexpr std::size_t kBinaryProbeBytes = 8 * limits::kKiB;
 
-constexpr std::string_view kInputSchema =
-    R"({"type":"object","required":["path"],"additionalProperties":false,"properties":{"path":{"type":"string"},)"
-    R"("encoding":{"enum":["utf-8","base64","binary"]},"maxBytes":{"type":"integer"},)"
-    R"("offset":{"type":"integer"},"line":{"type":"integer"},"lines":{"type":"integer"},)"
-    R"("stat":{"type":"boolean"}}})";
-
-constexpr std::string_view kOutputSchema =
-    R"({"type":"object","properties":{"content":{"type":"string"},"size":{"type":"integer"},"entries":{"type":"array"}}})";
-
 // Numbers below the least are as good as none.
 std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name,
                                       std::int64_t least = 1) {
@@ -152,13 +143,6 @@ protocol::Content shown_binary(const std::string& path, std::string bytes) {
 }
 
 }  // namespace
-
-std::string_view read_input_schema() {
-  return kInputSchema;
-}
-std::string_view read_output_schema() {
-  return kOutputSchema;
-}
 
 ReadArguments read_read_arguments(const json::object& arguments) {
   ReadArguments out;

@@ -52,7 +52,4 @@ protocol::ToolResult file_result(const ReadArguments& arguments, FilePart part);
 protocol::ToolResult listing_result(std::string_view path, const vfs::DirectoryListing& listing);
 protocol::ToolResult stat_result(std::string_view path, const vfs::FileStat& found);
 
-std::string_view read_input_schema();
-std::string_view read_output_schema();
-
 }  // namespace relay::tools

@@ -15,15 +15,6 @@ namespace {
 constexpr std::size_t kLinks =
     5;  // files that a result links to; more would cost the model more than they help
 
-constexpr std::string_view kInputSchema =
-    R"({"type":"object","required":["pattern"],"additionalProperties":false,"properties":{"pattern":{"type":"string"},)"
-    R"("paths":{"type":"array","items":{"type":"string"}},"filePattern":{"type":"string"},)"
-    R"("caseSensitive":{"type":"boolean"},"literal":{"type":"boolean"},"maxResults":{"type":"integer"},)"
-    R"("context":{"type":"integer"},"includeIgnored":{"type":"boolean"},"filesOnly":{"type":"boolean"}}})";
-
-constexpr std::string_view kOutputSchema =
-    R"({"type":"object","properties":{"matches":{"type":"array"},"totalMatches":{"type":"integer"}}})";
-
 json::array to_json(const std::vector<std::string>& lines) {
   json::array array;
   for (const std::string& line : lines) array.emplace_back(line);
@@ -102,13 +93,6 @@ void add_links(protocol::ToolResult& result, const search::SearchResult& found) 
 }
 
 }  // namespace
-
-std::string_view search_input_schema() {
-  return kInputSchema;
-}
-std::string_view search_output_schema() {
-  return kOutputSchema;
-}
 
 search::SearchRequest read_search_arguments(const json::object& arguments) {
   const auto flag = [&](std::string_view name, bool otherwise) {

@@ -14,7 +14,4 @@ search::SearchRequest read_search_arguments(const json::object& arguments);
 
 protocol::ToolResult search_result(const search::SearchRequest& request, const search::SearchResult& found);
 
-std::string_view search_input_schema();
-std::string_view search_output_schema();
-
 }  // namespace relay::tools

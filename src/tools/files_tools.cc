@@ -7,10 +7,12 @@
 
 #include "base/bytes.h"
 #include "search/async_search.h"
+#include "tools/embedded.h"
 #include "tools/file_resources.h"
 #include "tools/files_read.h"
 #include "tools/files_search.h"
 #include "tools/files_write.h"
+#include "tools/tool_definition.h"
 #include "vfs/async_tree.h"
 
 namespace relay::tools {
@@ -21,13 +23,6 @@ using authority::Recorded;
 using authority::Tier;
 using pipeline::GuardedTool;
 using protocol::ToolResult;
-
-constexpr std::string_view kRead =
-    "Read a file, list a directory or stat. Tree: /host/<mount>, /tmp, /out. Page by offset or line.";
-constexpr std::string_view kWrite =
-    "Write a file in /tmp, /out or a writable mount. create (default) refuses existing.";
-constexpr std::string_view kSearch =
-    "Search files by regex (RE2). Skips hidden, gitignored, binary files. filePattern is a glob.";
 
 std::string clean(std::string_view text) {
   const auto path = vfs::parse_tree_path(text);
@@ -79,14 +74,12 @@ io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recor
 
 using Handler = io::Task<ToolResult> (*)(std::shared_ptr<const FilesWorld>, const Recorded&);
 
-GuardedTool make_tool(std::string name, std::string_view description, std::string_view input,
-                      std::string_view output, const std::shared_ptr<const FilesWorld>& world,
-                      Handler handler) {
+Result<GuardedTool> make_tool(std::string_view definition, const std::shared_ptr<const FilesWorld>& world,
+                              Handler handler) {
+  RELAY_TRY(ToolDefinition defined, ToolDefinition::parse(definition));
+  defined.add_sentence(mounts_sentence(world->trees.spec().mounts));
   GuardedTool guarded;
-  guarded.tool.name = std::move(name);
-  guarded.tool.description = description;
-  guarded.tool.input_schema = protocol::JsonText::trusted(std::string(input));
-  guarded.tool.output_schema = protocol::JsonText::trusted(std::string(output));
+  guarded.tool = defined.tool();
   guarded.tier = Tier::read_only;
   guarded.handler = [world, handler](mcp::Context&, const Recorded& recorded) {
     return handler(world, recorded);
@@ -153,23 +146,20 @@ authority::Call write_by_run(const authority::Call& run, std::string_view path) 
 }
 
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world) {
-  GuardedTool reading = make_tool("read", kRead, read_input_schema(), read_output_schema(), world, read);
-  reading.tool.annotations.read_only = true;
+  RELAY_TRY(GuardedTool reading, make_tool(embedded::read(), world, read));
   reading.policy_text = read_policy_text;
   reading.fields = read_fields;
   reading.budget_bytes = limits::kMiB;  // the tool itself shows a model less, and says how to read on
   RELAY_CHECK(toolset.add_tool(std::move(reading)));
 
-  GuardedTool writing = make_tool("write", kWrite, write_input_schema(), write_output_schema(), world, write);
+  RELAY_TRY(GuardedTool writing, make_tool(embedded::write(), world, write));
   writing.tier = Tier::reversible;
   writing.classify = write_tier;
   writing.policy_text = write_policy_text;
   writing.fields = write_fields;
   RELAY_CHECK(toolset.add_tool(std::move(writing)));
 
-  GuardedTool searching =
-      make_tool("search", kSearch, search_input_schema(), search_output_schema(), world, search);
-  searching.tool.annotations.read_only = true;
+  RELAY_TRY(GuardedTool searching, make_tool(embedded::search(), world, search));
   searching.policy_text = search_policy_text;
   searching.fields = search_fields;
   RELAY_CHECK(toolset.add_tool(std::move(searching)));

@@ -9,14 +9,6 @@
 namespace relay::tools {
 namespace {
 
-constexpr std::string_view kInputSchema =
-    R"({"type":"object","required":["path","content"],"additionalProperties":false,"properties":{"path":{"type":"string"},)"
-    R"("content":{"type":"string"},"encoding":{"enum":["utf-8","base64"]},"mode":{"enum":["create","append","overwrite"]},)"
-    R"("parents":{"type":"boolean"}}})";
-
-constexpr std::string_view kOutputSchema =
-    R"({"type":"object","properties":{"bytesWritten":{"type":"integer"}}})";
-
 vfs::WriteMode mode_of(const json::object& arguments) {
   const std::string_view mode = json::find_string(arguments, "mode").value_or("create");
   if (mode == "append") return vfs::WriteMode::append;
@@ -24,13 +16,6 @@ vfs::WriteMode mode_of(const json::object& arguments) {
 }
 
 }  // namespace
-
-std::string_view write_input_schema() {
-  return kInputSchema;
-}
-std::string_view write_output_schema() {
-  return kOutputSchema;
-}
 
 Result<vfs::WriteRequest> read_write_arguments(const json::object& arguments) {
   vfs::WriteRequest request;

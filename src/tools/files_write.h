@@ -20,7 +20,4 @@ protocol::ToolResult write_result(std::string_view path, const vfs::WriteReceipt
 /// Tier 1 in the workspace (/tmp, /out), tier 2 everywhere else: somebody would notice.
 authority::Tier write_tier(const json::object& arguments);
 
-std::string_view write_input_schema();
-std::string_view write_output_schema();
-
 }  // namespace relay::tools

@@ -15,18 +15,43 @@ async function everyToolset() {
   return JSON.parse(stdout).properties.toolsets.items.enum;
 }
 
-test('the tool list takes at most 4 KB by default', async (t) => {
+// Every parameter, those of nested objects too, with its path.
+function* parametersOf(schema, path) {
+  for (const [name, parameter] of Object.entries(schema.properties ?? {})) {
+    yield [`${path}.${name}`, parameter];
+    yield* parametersOf(parameter, `${path}.${name}`);
+  }
+  if (schema.items) yield* parametersOf(schema.items, `${path}[]`);
+}
+
+test('the tool list takes at most 8 KB by default', async (t) => {
   const server = await serve(t);
   const { tools, bytes } = await bytesOf(server.endpoint);
   assert.deepEqual(tools.map(({ name }) => name).sort(), ['read', 'run_js', 'run_py', 'search', 'write']);
-  assert.ok(bytes <= 4096, `${bytes} bytes`);
+  assert.ok(bytes <= 8 * 1024, `${bytes} bytes`);
 });
 
-test('with every toolset on it takes at most 12 KB', async (t) => {
+test('with every toolset on it takes at most 24 KB, and every parameter is described', async (t) => {
   const toolsets = await everyToolset();
   assert.ok(toolsets.includes('code') && toolsets.includes('admin'), toolsets.join());
   const server = await serve(t, { config: { toolsets } });
   const { tools, bytes } = await bytesOf(server.endpoint);
   assert.ok(tools.length > 5);
-  assert.ok(bytes <= 12 * 1024, `${bytes} bytes`);
+  assert.ok(bytes <= 24 * 1024, `${bytes} bytes`);
+  for (const tool of tools)
+    for (const [path, { description }] of parametersOf(tool.inputSchema, tool.name)) assert.match(description ?? '', /^.{7,}\.$/, path);
+});
+
+test('descriptions say what the configuration decides', async (t) => {
+  const server = await serve(t, { config: {
+    toolsets: ['code', 'files'], mounts: [{ name: 'm', path: '.', mode: 'rw' }, { name: 'n', path: '.' }],
+    policy: { limits: { timeoutMs: 4321 }, requireServers: true },
+  } });
+  const { tools } = await bytesOf(server.endpoint);
+  for (const { name, description, inputSchema } of tools) {
+    assert.ok(description.endsWith('Mounts: /host/m (rw), /host/n (ro).'), `${name}: ${description}`);
+    if (!name.startsWith('run_')) continue;
+    assert.equal(inputSchema.properties.timeoutMs.default, 4321);
+    assert.match(inputSchema.properties.servers.description, /Default: none\./);
+  }
 });

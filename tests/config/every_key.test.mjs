@@ -498,9 +498,22 @@ test('every key of the schema is flipped', () => {
   assert.deepEqual([...shown, ...elsewhere.keys()].filter((key) => !known.includes(key)), [], 'looks at keys that do not exist');
 });
 
+// The optional members of an argument and of what lies in it, such as policy.limits.memMb.
+function* optionalOf(schema, path = '') {
+  for (const [name, parameter] of Object.entries(schema.properties ?? {})) {
+    if (!schema.required?.includes(name)) yield path + name;
+    yield* optionalOf(parameter, `${path}${name}.`);
+  }
+}
+
 // Arguments: a call without the argument, and one with it. `with` may change the base as well, where the argument needs company.
 const png = 'iVBORw0KGgo=';
 const twice = 'alpha\nBeta\nalpha beta\n';
+const narrowed = (block, members) => ({ policy: { [block]: members } });
+const reading = "import fs from 'node:fs'; console.log(fs.readFileSync('/tmp/t', 'utf8'))";
+const writing = "import fs from 'node:fs'; fs.writeFileSync('/tmp/w', 'x'); console.log('written')";
+// The port of the test's website comes with the environment: it is not known before the test starts.
+const fetching = (url) => `const url = new URL(${JSON.stringify(url)}); url.port = process.env.PORT; try { const r = await fetch(url); console.log(r.status, (await r.text()).length) } catch (e) { console.log(e.message) }`;
 const argumentLooks = {
   run_js: {
     stdin: [{ code: "import fs from 'node:fs'; console.log(fs.readFileSync(0, 'utf8'))" }, { stdin: 'in' }], args: [{ code: 'console.log(process.argv.slice(2))' }, { args: ['a'] }],
@@ -508,8 +521,25 @@ const argumentLooks = {
     npm: [{ code: '1' }, { npm: { dependencies: { 'not a name': '1' } } }], session: [{ code: 'globalThis.n = (globalThis.n ?? 0) + 1; console.log(n)' }, { session: 's' }, 2],
     reset: [{ code: 'globalThis.n = (globalThis.n ?? 0) + 1; console.log(n)', session: 'r' }, { reset: true }, 2], timeoutMs: [{ code: 'await new Promise((d) => setTimeout(d, 1500))' }, { timeoutMs: 300 }],
     policy: [{ code: 'console.log("x".repeat(500))' }, { policy: { limits: { stdoutBytes: 10 } } }], servers: [{ code: '1' }, { servers: ['nobody'] }], executor: [{ code: '1' }, { executor: 'browser' }],
+    'npm.dependencies': [{ code: '1' }, { npm: { dependencies: { 'not a name': '1' } } }], 'npm.lockfile': [{ code: '1' }, { npm: { lockfile: '{}' } }],
+    'policy.network': [{ code: fetching('http://localhost/') }, narrowed('network', { allowedDomains: [] })],
+    'policy.network.allowedDomains': [{ code: fetching('http://localhost/') }, narrowed('network', { allowedDomains: ['127.0.0.1'] })],
+    'policy.network.deniedDomains': [{ code: fetching('http://localhost/') }, narrowed('network', { deniedDomains: ['localhost'] })],
+    'policy.network.denyIpLiterals': [{ code: fetching('http://127.0.0.1/') }, narrowed('network', { denyIpLiterals: true })],
+    'policy.network.blockPrivateRanges': [{ code: fetching('http://localhost/') }, narrowed('network', { blockPrivateRanges: true })],
+    'policy.network.maxBodyBytes': [{ code: fetching('http://localhost/long') }, narrowed('network', { maxBodyBytes: 100 })],
+    'policy.network.maxRedirects': [{ code: fetching('http://localhost/there') }, narrowed('network', { maxRedirects: 0 })],
+    'policy.filesystem': [{ code: reading }, narrowed('filesystem', { denied: ['/tmp'] })],
+    'policy.filesystem.readonly': [{ code: reading, ...narrowed('filesystem', { writable: ['/out'] }) }, narrowed('filesystem', { writable: ['/out'], readonly: ['/out'] })],
+    'policy.filesystem.writable': [{ code: writing }, narrowed('filesystem', { writable: ['/out'] })],
+    'policy.filesystem.denied': [{ code: reading }, narrowed('filesystem', { denied: ['/tmp/t'] })],
+    'policy.limits': [{ code: 'console.log("x".repeat(500))' }, narrowed('limits', { stdoutBytes: 100 })],
+    'policy.limits.timeoutMs': [{ code: 'await new Promise((d) => setTimeout(d, 1500))' }, narrowed('limits', { timeoutMs: 300 })],
+    'policy.limits.memMb': [{ code: 'const a = []; for (let i = 0; i < 60; i++) a.push(new Uint8Array(1 << 20).fill(i)); console.log(a.length)' }, narrowed('limits', { memMb: 24 })],
+    'policy.limits.stdoutBytes': [{ code: 'console.log("x".repeat(500))' }, narrowed('limits', { stdoutBytes: 10 })],
   },
   run_py: {
+    'pip.requirements': [{ code: '1' }, { pip: { requirements: ['-r x'] } }], 'pip.wheelUrls': [{ code: '1' }, { pip: { wheelUrls: ['http://127.0.0.1:9/x-1.0-py3-none-any.whl'] } }],
     stdin: [{ code: 'import sys; print(sys.stdin.read())' }, { stdin: 'in' }], args: [{ code: 'import sys; print(sys.argv[1:])' }, { args: ['a'] }],
     env: [{ code: 'import os; print(os.environ.get("A"))' }, { env: { A: '1' } }], cwd: [{ code: 'import os; print(os.getcwd())' }, { cwd: '/tmp' }],
     pip: [{ code: '1' }, { pip: { requirements: ['-r x'] } }], session: [{ code: 'n = globals().get("n", 0) + 1; print(n)' }, { session: 's' }, 2],
@@ -533,7 +563,8 @@ const argumentLooks = {
 };
 
 test('every optional argument of every tool makes a difference', async (t) => {
-  const client = await onStdio(t, { toolsets: ['code', 'files', 'admin'] });
+  const { port } = await website(t);
+  const client = await onStdio(t, { toolsets: ['code', 'files', 'admin'], policy: { network: reaching() } });
   await client.done('write', { path: '/tmp/t', content: twice });
   await client.done('write', { path: '/tmp/.h', content: 'hidden' });
   const { tools } = await client.call('tools/list');
@@ -548,11 +579,11 @@ test('every optional argument of every tool makes a difference', async (t) => {
   };
   const missing = [];
   for (const { name, inputSchema } of tools) {
-    const optional = Object.keys(inputSchema.properties ?? {}).filter((one) => !inputSchema.required?.includes(one));
-    for (const argument of optional) {
+    for (const argument of optionalOf(inputSchema)) {
       const look = argumentLooks[name]?.[argument];
       if (!look) { missing.push(`${name}.${argument}`); continue; }
-      const [base, extra, times] = look;
+      const [given, extra, times] = look;
+      const base = given.code?.includes('process.env.PORT') ? { ...given, env: { PORT: String(port) } } : given;
       const without = await seen(name, base, times);
       assert.notDeepEqual(await seen(name, { ...base, ...extra }, times), without, `${name}: ${argument} has no effect: ${JSON.stringify(without).slice(0, 300)}`);
     }
