@@ -36,9 +36,26 @@ export function atEnd(t, undo) {
   endings.get(t).push(undo);
 }
 
+// Where a program that runs in `cwd` keeps its state: beside the directory, never in the state directory of the
+// person who runs the tests.
+export const stateOf = (cwd) => `${cwd}.state`;
+
+let homeless;
+
+function stateWithoutDirectory() {
+  if (!homeless) {
+    homeless = mkdtempSync(join(tmpdir(), 'relay-test-state-'));
+    process.once('exit', () => rmSync(homeless, { recursive: true, force: true }));
+  }
+  return homeless;
+}
+
 export function temporaryDirectory(t) {
   const path = mkdtempSync(join(tmpdir(), 'relay-test-'));
-  atEnd(t, () => rmSync(path, { recursive: true, force: true }));
+  atEnd(t, () => {
+    rmSync(path, { recursive: true, force: true });
+    rmSync(stateOf(path), { recursive: true, force: true });
+  });
   return path;
 }
 
@@ -81,7 +98,7 @@ export class Program {
     this.mark = `relay-test-${process.pid}-${++marks}`;
     const line = [...wrap, command, ...args];
     this.child = spawn(line[0], line.slice(1), {
-      cwd, env: cleanEnvironment({ ...env, TEST_MARK: this.mark }), stdio: [input, 'pipe', 'pipe'],
+      cwd, env: cleanEnvironment({ RELAY_STATE: cwd ? stateOf(cwd) : stateWithoutDirectory(), ...env, TEST_MARK: this.mark }), stdio: [input, 'pipe', 'pipe'],
     });
     this.child.stdout.setEncoding('utf8').on('data', (text) => (this.stdout += text));
     this.child.stderr.setEncoding('utf8').on('data', (text) => (this.stderr += text));
@@ -176,17 +193,17 @@ export async function run(name, args = [], { input = '', seconds = 60, ...option
   return { code, signal, stdout: started.stdout, stderr: started.stderr };
 }
 
-// A directory with a relay.config.json in it, where relay also keeps its state.
+// A directory with a relay.config.json in it; the state lies beside the directory.
 export function configured(t, config = {}) {
   const cwd = temporaryDirectory(t);
   writeFileSync(join(cwd, 'relay.config.json'), typeof config === 'string' ? config : JSON.stringify(config));
-  return { cwd, file: join(cwd, 'relay.config.json') };
+  return { cwd, file: join(cwd, 'relay.config.json'), state: stateOf(cwd) };
 }
 
 // `relay serve` on a port of its own, ready for calls.
 export async function serve(t, { config = {}, flags = ['--no-open', '--no-ui'], env, wrap } = {}) {
-  const { cwd, file } = configured(t, config);
+  const { cwd, file, state } = configured(t, config);
   const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', ...flags], { cwd, env, wrap });
   const listening = await server.waitForLog('listening', { seconds: 60 });
-  return Object.assign(server, { cwd, file, url: listening.url, port: listening.port, endpoint: `${listening.url}/mcp` });
+  return Object.assign(server, { cwd, file, state, url: listening.url, port: listening.port, endpoint: `${listening.url}/mcp` });
 }

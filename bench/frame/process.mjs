@@ -18,6 +18,11 @@ export function directory(config) {
   return path;
 }
 
+// Relay's state lies in the directory of the measurement, not in the state directory of who measures.
+export const stateOf = (cwd) => join(cwd, 'state');
+let shared;
+const stateFor = (cwd) => ({ RELAY_STATE: stateOf(cwd ?? (shared ??= directory())) });
+
 export async function freePort() {
   const probe = createServer();
   await new Promise((done) => probe.listen(0, '127.0.0.1', done));
@@ -36,7 +41,7 @@ export function get(url) {
 }
 
 export function launch(line, { cwd, env } = {}) {
-  const child = spawn(line[0], line.slice(1), { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(line[0], line.slice(1), { cwd, env: { ...process.env, ...stateFor(cwd), ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
   const one = { child, pid: child.pid, stderr: '' };
   child.stderr.setEncoding('utf8').on('data', (text) => (one.stderr = (one.stderr + text).slice(-200_000)));
   one.exit = new Promise((done) => child.once('close', (code) => done((one.ended = code ?? 1))).once('error', () => done((one.ended = 1))));
@@ -90,7 +95,7 @@ export async function conformanceServer({ core = serverCore } = {}) {
 // Runs to its end and gives its stdout; throws when it fails or takes too long.
 export function capture(line, { seconds = 50, cwd, input } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(line[0], line.slice(1), { cwd, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
+    const child = spawn(line[0], line.slice(1), { cwd, env: { ...process.env, ...stateFor(cwd) }, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
     const one = { stop: async () => child.kill('SIGKILL') };
     started.add(one);
     let [stdout, stderr] = ['', ''];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientCore, has, program, serverCore } from '../frame/machine.mjs';
 import { modernCall } from '../frame/mcp.mjs';
-import { capture, relayServe } from '../frame/process.mjs';
+import { capture, relayServe, stateOf } from '../frame/process.mjs';
 import { fixed, millis, Table, whole } from '../frame/table.mjs';
 import { load, needsWrk } from '../frame/wrk.mjs';
 
@@ -11,7 +11,7 @@ async function verification() {
   const server = await relayServe({ toolsets: ['files', 'admin'] });
   await load(`${server.url}/mcp`, modernCall('server_info'), { connections: 32, check: '"version"', core: clientCore });
   await server.stop();
-  const log = readFileSync(join(server.cwd, '.relay', 'audit.jsonl'));
+  const log = readFileSync(join(stateOf(server.cwd), 'audit.jsonl'));
   const records = log.toString('latin1').split('\n').length - 1;
   const from = performance.now();
   const verdict = JSON.parse(await capture([...serverCore, program('relay'), 'audit', 'verify', '--json'], { cwd: server.cwd }));

@@ -12,7 +12,9 @@ namespace relay::app {
 class CallCounter final : public pipeline::CallObserver {
  public:
   /// `mode` is the policy's, a label of the counters. The registry outlives it.
-  CallCounter(metrics::Registry& metrics, std::string mode) : metrics_(metrics), mode_(std::move(mode)) {}
+  CallCounter(metrics::Registry& metrics, policy::PolicyMode mode)
+      : metrics_(metrics), mode_(policy::name(mode)) {}
+  void set_mode(policy::PolicyMode mode) { mode_ = policy::name(mode); }
   void call_ended(const authority::Call& call, authority::Tier tier, authority::Ending ending,
                   std::chrono::nanoseconds took) override;
 

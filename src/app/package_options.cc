@@ -53,7 +53,7 @@ Result<packages::PackageOptions> package_options(const config::Config& config) {
   packages::PackageOptions options;
   options.configured_npm = config.npm;
   options.configured_pip = config.pip;
-  options.npm.cache = options.py.cache = config.state / "deps";
+  options.npm.cache = options.py.cache = config.project / "deps";
   options.npm.environment = options.py.environment =
       packages::tool_environment(config::process_environment());
   options.npm.esbuild =

@@ -5,23 +5,58 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/digest.h"
+#include "config/attestation.h"
+#include "io/spawn.h"
+
 namespace relay::app {
 namespace {
 
 using upstream::ServerSpec;
+
+constexpr std::size_t kIdDigits = 12;
+// A file is read a moment after it changed, also on a busy machine; one that comes later was put back.
+constexpr auto kAttestationAge = std::chrono::minutes(1);
 
 const ServerSpec* find_spec(const config::Config& config, std::string_view name) {
   const auto found = std::ranges::find(config.mcps, name, &ServerSpec::name);
   return found == config.mcps.end() ? nullptr : &*found;
 }
 
-// The keys at the top of two complete configurations that differ, "mcps" aside.
-std::vector<std::string> differing_keys(const json::object& before, const json::object& after) {
+const json::value* find_entry(const config::Config& config, std::string_view name) {
+  const json::array* entries = json::find_array(config.complete, "mcps");
+  if (!entries) return nullptr;
+  for (const json::value& entry : *entries)
+    if (json::find_string(entry.as_object(), "name") == name) return &entry;
+  return nullptr;
+}
+
+const json::object& policy_block(const config::Config& config) {
+  return config.complete.at("policy").as_object();
+}
+
+// What a running Relay can take over of "policy"; the rest of the block was built into other things.
+json::object live_policy(const config::Config& config) {
+  json::object live = policy_block(config);
+  for (const char* key : {"filesystem", "requireServers", "confirmTtlSeconds", "agentMayConfirm"})
+    live.erase(key);
+  return live;
+}
+
+json::object built_in_policy(const config::Config& config) {
+  json::object rest = policy_block(config);
+  for (const auto& member : live_policy(config)) rest.erase(member.key());
+  return rest;
+}
+
+// The keys at the top of two complete configurations that differ and are for the next start.
+std::vector<std::string> differing_keys(const config::Config& before, const config::Config& after) {
   std::vector<std::string> keys;
-  for (const auto& member : after) {
+  for (const auto& member : after.complete) {
     const std::string key(member.key());
-    const json::value* old = json::find(before, key);
-    if (key != "mcps" && key != "$schema" && (!old || *old != member.value())) keys.push_back(key);
+    const json::value* old = json::find(before.complete, key);
+    if (key == "mcps" || key == "$schema" || (old && *old == member.value())) continue;
+    if (key != "policy" || built_in_policy(before) != built_in_policy(after)) keys.push_back(key);
   }
   return keys;
 }
@@ -30,7 +65,23 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+json::object describe_change(const ConfigChange& change) {
+  return {{"added", listed(change.added)},
+          {"changed", listed(change.changed)},
+          {"needsRestart", listed(change.for_restart)},
+          {"policy", change.policy},
+          {"removed", listed(change.removed)}};
+}
+
 }  // namespace
+
+// What the pool found.
+struct Reloading::Reading {
+  config::LoadedConfig loaded;
+  std::string digest;  // of the text; empty when it could not be read
+  std::optional<config::Attestation> attestation;
+  bool is_attested = false;
+};
 
 ConfigChange compare(const config::Config& before, const config::Config& after) {
   ConfigChange change;
@@ -43,42 +94,185 @@ ConfigChange compare(const config::Config& before, const config::Config& after) 
   }
   for (const ServerSpec& spec : before.mcps)
     if (!find_spec(after, spec.name)) change.removed.push_back(spec.name);
-  change.for_restart = differing_keys(before.complete, after.complete);
+  change.for_restart = differing_keys(before, after);
+  change.policy = live_policy(before) != live_policy(after);
   return change;
+}
+
+config::Config without_widenings(const config::Config& before, const config::Config& after,
+                                 std::vector<config::Widening>& widenings) {
+  widenings = config::find_widenings(before, after);
+  config::Config part = widenings.empty() ? after : before;
+  part.mcps.clear();
+  json::array entries;
+  for (const ServerSpec& spec : after.mcps) {
+    const auto found = config::find_server_widenings(before, after, spec.name);
+    widenings.insert(widenings.end(), found.begin(), found.end());
+    const config::Config& source = found.empty() ? after : before;
+    if (const ServerSpec* taken = find_spec(source, spec.name)) {
+      part.mcps.push_back(*taken);
+      entries.push_back(*find_entry(source, spec.name));
+    }
+  }
+  part.complete["mcps"] = std::move(entries);
+  return part;
 }
 
 Reloading::Reloading(config::ConfigSources sources, World& world, io::Loop executor, Log& log)
     : sources_(std::move(sources)),
       world_(world),
+      executor_(executor),
       log_(log),
       current_(world.config()),
       watch_(std::move(executor), world.config().file, [this](WatchCause cause) { reload(cause); }) {
   sources_.file = world.config().file;
+  // What was vouched for before the start was read at the start.
+  if (const auto made = config::find_attestation(world.config().state)) spent_attestation_ = made->nonce;
   if (!watch_.watching())
     log.warn("changes of the configuration are only seen at SIGHUP",
              {{"reason", watch_.watching().error().message}});
 }
 
 void Reloading::reload(WatchCause cause) {
-  config::LoadedConfig loaded = config::load_config(sources_);
-  if (!loaded.problems.empty()) return refuse(loaded.problems);
-  const ConfigChange change = compare(current_, loaded.config);
-  if (change.touches_servers()) world_.apply_servers(loaded.config);
-  if (!change.empty() || cause == WatchCause::signal) tell(change);
-  current_ = std::move(loaded.config);
+  if (reading_) {
+    again_ = cause;
+    return;
+  }
+  reading_ = true;
+  io::spawn(executor_, read(cause), "read the configuration");
 }
 
-void Reloading::refuse(const std::vector<config::ConfigProblem>& problems) {
+// On the pool, because a configuration may lie on a disk that is slow or gone.
+io::Task<void> Reloading::read(WatchCause cause) {
+  auto work = [sources = sources_, state = current_.state, root = current_.root,
+               hidden = world_.hidden()]() mutable {
+    Reading reading;
+    hidden->refresh();
+    reading.attestation = config::find_attestation(state);
+    // Relay was started without a file, and there may be one now.
+    std::error_code ignored;
+    if (sources.file.empty() && std::filesystem::exists(root / "relay.config.json", ignored))
+      sources.file = root / "relay.config.json";
+    if (!sources.file.empty()) {
+      auto text = config::read_config_text(sources.file);
+      if (!text) {
+        reading.loaded.problems.push_back({sources.file.string(), text.error().message});
+        return reading;
+      }
+      reading.digest = sha256_hex(*text);
+      reading.is_attested = reading.attestation && config::attests(state, *reading.attestation, *text);
+      sources.text = std::move(*text);
+    }
+    reading.loaded = config::load_config(sources);
+    return reading;
+  };
+  Reading reading = co_await world_.pool().run(std::move(work));
+  judge(std::move(reading), cause);
+  reading_ = false;
+  if (again_) reload(*std::exchange(again_, std::nullopt));
+  co_return Result<void>{};
+}
+
+void Reloading::judge(Reading reading, WatchCause cause) {
+  const std::string nonce = reading.attestation ? reading.attestation->nonce : std::string();
+  const bool vouched =
+      reading.is_attested && nonce != spent_attestation_ && reading.attestation->age < kAttestationAge;
+  if (vouched) spent_attestation_ = nonce;
+  if (!reading.loaded.problems.empty()) return refuse(reading.loaded.problems, reading.digest);
+  config::Config& wanted = reading.loaded.config;
+  if (vouched) return adopt(std::move(wanted), "a command of Relay's own", reading.digest, cause);
+  std::vector<config::Widening> widenings;
+  config::Config part = without_widenings(current_, wanted, widenings);
+  if (widenings.empty())
+    return adopt(std::move(wanted), "the file, which widens nothing", reading.digest, cause);
+  const bool asked_before = reading.digest == denied_ && cause == WatchCause::file;
+  if (!compare(current_, part).empty()) note("reload_tightened", describe_change(compare(current_, part)));
+  put_in_force(std::move(part));
+  if (asked_before)
+    withdraw();
+  else
+    wait(std::move(wanted), widenings, reading.digest);
+}
+
+void Reloading::refuse(const std::vector<config::ConfigProblem>& problems, const std::string& digest) {
+  withdraw();
   for (const config::ConfigProblem& problem : problems)
     log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
   log_.error("the configuration stays as it was", {{"problems", problems.size()}});
+  world_.apply_servers(current_);  // cages cover the file that is there now
+  note("reload_refused",
+       {{"problems", problems.size()}, {"sha256", digest}, {"where", problems.front().where}});
 }
 
-void Reloading::tell(const ConfigChange& change) {
+void Reloading::put_in_force(config::Config config) {
+  const ConfigChange change = compare(current_, config);
+  if (change.policy) world_.adopt_policy(config.policy);
+  current_ = std::move(config);
+  world_.apply_servers(current_);
+}
+
+void Reloading::adopt(config::Config config, std::string_view by, const std::string& digest,
+                      WatchCause cause) {
+  withdraw();
+  denied_.clear();
+  const ConfigChange change = compare(current_, config);
+  put_in_force(std::move(config));
+  if (change.empty() && cause != WatchCause::signal) return;
   log_.info("read the configuration again", {{"added", listed(change.added)},
                                              {"removed", listed(change.removed)},
                                              {"changed", listed(change.changed)},
+                                             {"policy", change.policy},
                                              {"needsRestart", listed(change.for_restart)}});
+  json::object args = describe_change(change);
+  args["by"] = std::string(by);
+  args["sha256"] = digest;
+  note("reload_applied", std::move(args));
+}
+
+void Reloading::wait(config::Config wanted, const std::vector<config::Widening>& widenings,
+                     const std::string& digest) {
+  const std::string id = digest.substr(0, kIdDigits);
+  if (id == waiting_) return;
+  withdraw();
+  waiting_ = id;
+  const std::string what = config::describe(widenings);
+  json::array list;
+  for (const config::Widening& one : widenings) list.push_back({{"path", one.path}, {"what", one.what}});
+  PendingApproval pending;
+  pending.id = id;
+  pending.kind = ApprovalKind::reload;
+  pending.summary = "change of the configuration: " + what;
+  pending.detail = {{"file", wanted.file.string()}, {"sha256", digest}, {"widens", std::move(list)}};
+  // Commands and addresses are what the operator has to see; values of env and headers may be secrets.
+  json::object servers;
+  for (const ServerSpec& spec : wanted.mcps)
+    if (!config::find_server_widenings(current_, wanted, spec.name).empty())
+      servers[spec.name] = {{"command", spec.command},
+                            {"args", json::array(spec.args.begin(), spec.args.end())},
+                            {"cwd", spec.cwd},
+                            {"endpoint", spec.endpoint}};
+  if (!servers.empty()) pending.detail["servers"] = std::move(servers);
+  note("reload_waits", {{"id", id}, {"sha256", digest}, {"widens", what}});
+  world_.approvals().add(std::move(pending),
+                         [this, wanted = std::move(wanted), digest](const ApprovalAnswer& answer) {
+                           answered(wanted, digest, answer);
+                         });
+}
+
+void Reloading::answered(const config::Config& wanted, const std::string& digest,
+                         const ApprovalAnswer& answer) {
+  waiting_.clear();
+  if (answer.approved) return adopt(wanted, "the operator " + answer.by, digest, WatchCause::signal);
+  denied_ = digest;
+  note("reload_denied", {{"by", answer.by}, {"sha256", digest}});
+}
+
+void Reloading::withdraw() {
+  if (!waiting_.empty()) world_.approvals().withdraw(std::exchange(waiting_, {}));
+}
+
+void Reloading::note(std::string_view action, json::object args) {
+  note_event(executor_, world_.pipeline().journal(), world_.clock(), "config", action, args);
 }
 
 }  // namespace relay::app

@@ -34,8 +34,34 @@ TEST(ConfigChange, ServersComeGoAndChange) {
 TEST(ConfigChange, WhatNeedsARestartIsNamed) {
   const ConfigChange change = compare(
       config_of("{}"), config_of(R"({"policy": {"mode": "readonly"}, "server": {"port": 1}, "mcps": []})"));
-  EXPECT_THAT(change.for_restart, testing::UnorderedElementsAre("policy", "server"));
+  EXPECT_THAT(change.for_restart, ElementsAre("server"));
+  EXPECT_TRUE(change.policy);
   EXPECT_FALSE(change.touches_servers());
+  const ConfigChange built_in =
+      compare(config_of("{}"), config_of(R"({"policy": {"requireServers": true}})"));
+  EXPECT_THAT(built_in.for_restart, ElementsAre("policy"));
+  EXPECT_FALSE(built_in.policy);
+}
+
+TEST(ConfigChange, OfAMixedChangeTheServersThatOnlyTightenAreTaken) {
+  const config::Config before = config_of(
+      R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "command": "x"}, {"name": "c", "command": "x"}]})");
+  const config::Config after = config_of(
+      R"({"policy": {"confirmTier3": false}, "mcps": [{"name": "new", "command": "x"},
+          {"name": "a", "command": "y"}, {"name": "c", "command": "x", "deny": ["t"]}]})");
+  std::vector<config::Widening> widenings;
+  const config::Config part = without_widenings(before, after, widenings);
+  EXPECT_EQ(config::describe(widenings),
+            "policy.confirmTier3 allows more, mcps.new is new, mcps.a.command changes");
+  ASSERT_EQ(part.mcps.size(), 2U);
+  EXPECT_EQ(part.mcps[0].command, "x");
+  EXPECT_EQ(part.mcps[1].deny, std::vector<std::string>{"t"});
+  EXPECT_EQ(part.policy.rules.mode, before.policy.rules.mode);
+  EXPECT_EQ(part.complete.at("policy"), before.complete.at("policy"));
+  // What was taken is no change any more, and the rest still is.
+  without_widenings(part, after, widenings);
+  EXPECT_EQ(widenings.size(), 3U);
+  EXPECT_TRUE(compare(part, part).empty());
 }
 
 TEST(ConfigChange, SpacingAndDefaultsAreNoChange) {

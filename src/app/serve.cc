@@ -149,6 +149,8 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
 
   const std::string url = base_url(config, (*http)->port());
   endpoints.set_facts(home_facts(**world, url));
+  // Before it says that it listens: a change after that must not be missed.
+  const Reloading reloading(sources, **world, loop.get_executor(), log);
   announce(**world, url, (*http)->port(), log);
   if (config.container_default && is_loopback(config.server.bind))
     log.warn(
@@ -156,7 +158,6 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
         "listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
     if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
-  const Reloading reloading(sources, **world, loop.get_executor(), log);
   io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
   io::run_loop(loop);
   (*world)->leave(0);

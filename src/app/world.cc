@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/call_observers.h"
 #include "app/housekeeping.h"
@@ -19,6 +20,7 @@
 #include "base/limits.h"
 #include "config/config_upstreams.h"
 #include "config/environment.h"
+#include "config/state_directory.h"
 #include "io/child.h"
 #include "io/spawn.h"
 #include "secrets/secrets.h"
@@ -32,15 +34,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kCapsulePause = std::chrono::milliseconds(5);  // most short runs are answered by then
 constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in the kernel instead
-
-// Keys, tokens and the audit log are in there.
-Result<void> make_private_directory(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return fail(unavailable(fmt::format("cannot make {}: {}", path.string(), error.message())));
-  if (::chmod(path.c_str(), 0700) != 0) return fail(from_errno(errno, "chmod " + path.string()));
-  return {};
-}
 
 mcp::Identity make_identity() {
   mcp::Identity identity;
@@ -153,6 +146,7 @@ io::Task<void> World::stop() {
 void World::leave(int exit_code) {
   stop_runs();
   code_mode_->save();
+  approvals_.reset();
   journal_.reset();
   std::fflush(stdout);
   std::_Exit(exit_code);
@@ -164,6 +158,7 @@ Result<std::unique_ptr<World>> World::build(const config::Config& config, Purpos
   world->http_ = net::HttpClient::make(world->loop_);
   RELAY_CHECK(world->open_state());
   RELAY_CHECK(world->open_policy());
+  RELAY_CHECK(world->open_approvals());
   world->open_fleet();
   RELAY_CHECK(world->open_files());
   if (config.has_toolset("code")) RELAY_CHECK(world->open_execution(purpose));
@@ -182,7 +177,13 @@ Result<std::unique_ptr<World>> World::build(const config::Config& config, Purpos
 }
 
 Result<void> World::open_state() {
-  RELAY_CHECK(make_private_directory(config_.state));
+  RELAY_TRY(const std::vector<std::string> moved, config::open_state_directory(config_));
+  if (!moved.empty())
+    log_.info("moved keys and records out of the project",
+              {{"from", config_.project.string()},
+               {"to", config_.state.string()},
+               {"moved", fmt::format("{}", fmt::join(moved, ", "))}});
+  RELAY_CHECK(config::open_project_directory(config_));
   RELAY_TRY(capsule::KeyRing keys, capsule::KeyRing::open(config_.signing_key_path));
   if (keys.is_new())
     log_.info("made a signing key", {{"fingerprint", keys.current().public_key().fingerprint()},
@@ -203,17 +204,41 @@ Result<void> World::open_policy() {
   if (const audit::JournalStats stats = journal_->stats(); stats.degraded)
     log_.error("the audit log cannot be written; calls go on unrecorded until it can",
                {{"path", config_.audit.path.string()}, {"reason", stats.reason}});
-  broker_ = std::make_unique<policy::Broker>(clock_, random_, rules.confirm_ttl);
+  broker_ = std::make_unique<policy::Broker>(
+      clock_, random_, rules.confirm_ttl,
+      rules.agents_confirm ? policy::Confirming::agents_too : policy::Confirming::operator_only);
   results_ = std::make_unique<pipeline::ResultsStore>(clock_, random_);
-  const std::string mode(policy::name(rules.mode));
   pipeline_ = std::make_unique<pipeline::Pipeline>(std::move(engine), *broker_, *journal_, *results_, clock_);
-  observers_.push_back(std::make_unique<CallCounter>(metrics_, mode));
+  auto counter = std::make_unique<CallCounter>(metrics_, rules.mode);
+  counter_ = counter.get();
+  observers_.push_back(std::move(counter));
   // The fields of a line alone cost more than the rest of a call's end.
   if (config_.log_level == LogLevel::debug) observers_.push_back(std::make_unique<CallLog>(log_));
   for (const auto& observer : observers_) pipeline_->add_observer(*observer);
   backend_ = std::make_unique<pipeline::GuardedBackend>(make_identity(), *pipeline_, random_);
   backend_->set_tool_settings(tool_settings(config_));
   return {};
+}
+
+Result<void> World::open_approvals() {
+  RELAY_TRY(approvals_, Approvals::open({.loop = loop_,
+                                         .pool = pool_,
+                                         .journal = *journal_,
+                                         .broker = *broker_,
+                                         .clock = clock_,
+                                         .log = log_,
+                                         .state = config_.state}));
+  return {};
+}
+
+// The patterns were compiled once when the configuration was read, so they cannot be wrong here.
+void World::adopt_policy(const policy::Policy& policy) {
+  std::vector<policy::Problem> problems;
+  pipeline_->set_engine(policy::PolicyEngine::make(policy.rules, "$.policy", problems));
+  counter_->set_mode(policy.rules.mode);
+  if (!code_) return;
+  code_->policy.network = policy.run.network;
+  code_->policy.limits = policy.run.limits;
 }
 
 Result<void> World::open_files() {
@@ -228,11 +253,13 @@ Result<void> World::open_files() {
     entry.symlinks = mount.follow_symlinks ? vfs::Symlinks::follow : vfs::Symlinks::forbid;
     spec.mounts.push_back(std::move(entry));
   }
-  spec.workspace_dir = (config_.state / "workspace").string();
+  spec.workspace_dir = (config_.project / "workspace").string();
   spec.workspace = config_.workspace == config::WorkspaceChoice::session ? vfs::WorkspaceKind::session
                                                                          : vfs::WorkspaceKind::shared;
   spec.workspace_quota.bytes = config_.workspace_quota_bytes;
   spec.policy = config_.policy.run.filesystem;
+  hidden_ = std::make_shared<vfs::HiddenFiles>(config::private_paths(config_));
+  spec.hidden = hidden_;
   RELAY_TRY(trees_, vfs::Trees::open(std::move(spec), code_mode_->files()));
   return {};
 }
@@ -343,6 +370,7 @@ void World::open_fleet() {
   options.cage_program = program_directory() / "relay-cage";
   options.find_group_site = [this] { return group_site(); };
   codemode::CodeModeOptions for_code{.state = options.state,
+                                     .declarations = config_.project / "mcp",
                                      .require_servers = config_.policy.require_servers};
   fleet_ = upstream::Fleet::make(loop_, *http_, pool_, clock_, random_, log_, std::move(options));
   code_mode_ =
@@ -386,7 +414,7 @@ void World::describe() {
       mounts.push_back({{"path", "/host/" + mount.name}, {"mode", mount.writable ? "rw" : "ro"}});
     return json::value(std::move(mounts));
   });
-  info_.add("limits", [this] { return config_.policy.run.to_json().at("limits"); });
+  info_.add("limits", [this] { return (code_ ? code_->policy : config_.policy.run).to_json().at("limits"); });
   info_.add("audit", [this] {
     const audit::JournalStats stats = journal_->stats();
     json::object out{{"path", config_.audit.path.string()},

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/approvals.h"
+#include "app/call_observers.h"
 #include "app/package_options.h"
 #include "app/refusal_book.h"
 #include "audit/journal.h"
@@ -68,6 +70,14 @@ class World {
   [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
   [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
 
+  /// The files that no mount shows. After the configuration file was replaced it is refreshed.
+  [[nodiscard]] const std::shared_ptr<vfs::HiddenFiles>& hidden() const { return hidden_; }
+
+  [[nodiscard]] Approvals& approvals() { return *approvals_; }
+  /// Takes over the rules, the network and the limits of a changed policy; calls that run keep theirs. The
+  /// filesystem was built into the trees and stays.
+  void adopt_policy(const policy::Policy& policy);
+
   /// Ends every run, sandbox and upstream server; returns when they are gone, or after
   /// limits::kShutdownGrace.
   io::Task<void> stop();
@@ -80,6 +90,7 @@ class World {
 
   Result<void> open_state();
   Result<void> open_policy();
+  Result<void> open_approvals();
   Result<void> open_files();
   Result<void> open_packages();
   Result<void> open_execution(Purpose purpose);
@@ -108,9 +119,11 @@ class World {
   std::unique_ptr<capsule::CapsuleStore> store_;
   std::unique_ptr<audit::Journal> journal_;
   std::unique_ptr<policy::Broker> broker_;
+  std::unique_ptr<Approvals> approvals_;
   std::unique_ptr<pipeline::ResultsStore> results_;
   std::unique_ptr<pipeline::Pipeline> pipeline_;
   std::vector<std::unique_ptr<pipeline::CallObserver>> observers_;
+  CallCounter* counter_ = nullptr;  // one of them
   std::unique_ptr<pipeline::GuardedBackend> backend_;
   std::unique_ptr<io::ThreadPool> search_pool_;  // made with the files toolset
   std::unique_ptr<tools::FileSubscriptions> subscriptions_;
@@ -118,6 +131,7 @@ class World {
   std::optional<sandbox::GroupSite> group_site_;
   std::unique_ptr<upstream::Fleet> fleet_;
   std::unique_ptr<codemode::CodeMode> code_mode_;
+  std::shared_ptr<vfs::HiddenFiles> hidden_;
   std::unique_ptr<vfs::Trees> trees_;
   std::unique_ptr<RefusalBook> refusals_;
   std::unique_ptr<packages::Packages> packages_;

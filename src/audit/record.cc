@@ -113,10 +113,10 @@ Record make_end(WallTime time, const authority::Call& call, const authority::Dec
   return record;
 }
 
-Record make_event(WallTime time, std::string_view action, std::string_view args_json) {
+Record make_event(WallTime time, std::string_view action, std::string_view args_json, std::string_view tool) {
   Record record;
   record.add_text("ts", format_iso8601(time));
-  record.add_text("tool", "audit");
+  record.add_text("tool", tool);
   record.add_number("tier", 0);
   record.add_flag("denied", false);
   record.add_json("args", args_json);

@@ -60,7 +60,9 @@ Record make_begin(WallTime time, const authority::Grant& grant);
 /// The line that says how a call ended, and how long it took. One per call, whatever happened to it.
 Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
                 const authority::Outcome& outcome, std::chrono::microseconds took);
-/// A line of the journal about itself: "start", "recovered", "lost". Tool "audit", tier 0.
-Record make_event(WallTime time, std::string_view action, std::string_view args_json);
+/// A line that is about no call, tier 0: of the journal about itself (tool "audit": "start", "recovered",
+/// "lost"), of a reload (tool "config"), of the operator's answers (tool "approvals").
+Record make_event(WallTime time, std::string_view action, std::string_view args_json,
+                  std::string_view tool = "audit");
 
 }  // namespace relay::audit

@@ -128,6 +128,12 @@ inline constexpr std::size_t kZipNameBytes = 512;
 inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together
 // Policy.
 inline constexpr std::size_t kPendingConfirmations = 256;
+inline constexpr std::size_t kApprovalBytes = 256 * kKiB;  // of one file in the state directory's approvals
+inline constexpr std::size_t kApprovalTextBytes =
+    16 * kKiB;  // of what a waiting call would do, as it is shown
+inline constexpr std::size_t kConfigBytes =
+    4 * kMiB;                                       // people write it; a larger one is a mistake or an attack
+inline constexpr std::size_t kHiddenFiles = 65536;  // of the state directory, looked at for hard links
 inline constexpr std::size_t kPatternMemoryBytes =
     8 * kMiB;  // RE2's own budget for one deny or allow pattern
 

@@ -53,6 +53,17 @@ void add_switch(CLI::App& app, CommandOptions& options, const std::string& flag,
       flag, [&options, key, value] { config::set_path(options.sources.flags, key, value); }, meaning);
 }
 
+}  // namespace
+
+void add_state(CLI::App& app, CommandOptions& options) {
+  app.add_option_function<std::string>(
+         "--state", [&options](const std::string& path) { options.sources.state = path; },
+         "Where keys, secrets and the audit log are (default: the user's state directory, or RELAY_STATE)")
+      ->type_name("DIR");
+}
+
+namespace {
+
 void add_config(CLI::App& app, CommandOptions& options) {
   app.add_option_function<std::string>(
          "-c,--config",
@@ -62,6 +73,7 @@ void add_config(CLI::App& app, CommandOptions& options) {
          },
          "Configuration file (default: ./relay.config.json, if there is one)")
       ->type_name("FILE");
+  add_state(app, options);
 }
 
 // What every command that runs tools understands.
@@ -236,6 +248,29 @@ void add_audit(CLI::App& root, CommandOptions& options) {
   explain.callback([&options] { options.command = Command::explain; });
 }
 
+void add_approvals(CLI::App& root, CommandOptions& options) {
+  CLI::App& approvals = *root.add_subcommand(
+      "approvals", "Answer what a running Relay waits for: calls and changed configurations");
+  approvals.require_subcommand(1);
+  const auto add = [&](const char* name, const char* meaning, Command command) -> CLI::App& {
+    CLI::App& app = *approvals.add_subcommand(name, meaning);
+    add_config(app, options);
+    app.add_flag("--json", options.json, "As JSON");
+    app.callback([&options, command] { options.command = command; });
+    return app;
+  };
+  add("list", "What waits", Command::approvals_list);
+  CLI::App& show = add("show", "What exactly it would do", Command::approvals_show);
+  CLI::App& approve = add("approve", "Let it happen, once", Command::approvals_approve);
+  CLI::App& deny = add("deny", "Refuse it", Command::approvals_deny);
+  for (CLI::App* app : {&show, &approve, &deny})
+    app->add_option("id", options.request_id,
+                    "Its id, or the beginning of it (default: the only one that waits)")
+        ->type_name("ID");
+  for (CLI::App* app : {&approve, &deny})
+    app->add_option("--reason", options.reason, "A sentence for the audit log")->type_name("TEXT");
+}
+
 void add_keys(CLI::App& root, CommandOptions& options) {
   CLI::App& keys = *root.add_subcommand("keys", "The keys that sign capsules");
   keys.require_subcommand(1);
@@ -379,6 +414,7 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_run(root, parsed.options);
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
+  add_approvals(root, parsed.options);
   add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
   root.add_subcommand("version", "Print the version, as --version does")->callback([] {

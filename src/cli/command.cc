@@ -14,6 +14,7 @@
 #include "app/serve.h"
 #include "app/world.h"
 #include "audit/commands.h"
+#include "cli/approvals_command.h"
 #include "cli/capsule_command.h"
 #include "cli/doctor.h"
 #include "cli/mcp_command.h"
@@ -21,6 +22,7 @@
 #include "cli/script.h"
 #include "config/config.h"
 #include "config/init.h"
+#include "config/state_directory.h"
 #include "io/spawn.h"
 
 namespace relay::cli {
@@ -110,6 +112,12 @@ int run_configured(const CommandOptions& options, const config::Config& config) 
   return exit_code;
 }
 
+// These prepare the state directory themselves, and say so in their log.
+bool builds_world(Command command) {
+  return command == Command::serve || command == Command::stdio || command == Command::run ||
+         command == Command::capsule_run;
+}
+
 int dispatch(const CommandOptions& options) {
   if (options.command == Command::init) return run_init(options);
   if (options.command == Command::mcp) return run_mcp(options);
@@ -117,6 +125,7 @@ int dispatch(const CommandOptions& options) {
   if (options.command == Command::check_config) return run_check(options, loaded);
   if (options.command == Command::doctor) return run_doctor(options, loaded);
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
+  if (!builds_world(options.command) && !prepare_state(loaded.config)) return 1;
   const std::string path = audit_path(options, loaded.config);
   switch (options.command) {
     case Command::audit_verify:
@@ -141,6 +150,10 @@ int dispatch(const CommandOptions& options) {
     case Command::keys_rotate: return run_keys(options, loaded.config);
     case Command::capsule_inspect:
     case Command::capsule_verify: return run_capsule_command(loaded.config, options);
+    case Command::approvals_list:
+    case Command::approvals_show:
+    case Command::approvals_approve:
+    case Command::approvals_deny: return run_approvals(options, loaded.config);
     case Command::serve:
     case Command::stdio:
     case Command::run:

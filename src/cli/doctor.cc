@@ -119,16 +119,26 @@ void examine_runtimes(const fs::path& programs, std::vector<Finding>& out) {
   }
 }
 
+// One that is not there yet is made at the first start, if the nearest one above it lets us.
+void examine_directory(std::string name, const fs::path& wanted, std::vector<Finding>& out) {
+  fs::path directory = wanted;
+  while (!fs::exists(directory) && directory.has_relative_path()) directory = directory.parent_path();
+  const bool writable = ::access(directory.c_str(), W_OK) == 0;
+  out.push_back({"state", std::move(name), writable ? Health::good : Health::bad,
+                 writable
+                     ? wanted.string()
+                     : fmt::format("{} is not writable; --state or RELAY_STATE names another state directory",
+                                   directory.string())});
+}
+
 void examine_state(const config::LoadedConfig& loaded, std::vector<Finding>& out) {
   for (const config::ConfigProblem& problem : loaded.problems)
     out.push_back({"state", problem.where, Health::bad, problem.what});
   if (!loaded.problems.empty()) return;
   out.push_back({"state", "configuration", Health::good,
                  loaded.config.file.empty() ? "embedded defaults" : loaded.config.file.string()});
-  const fs::path directory = fs::exists(loaded.config.state) ? loaded.config.state : loaded.config.root;
-  const bool writable = ::access(directory.c_str(), W_OK) == 0;
-  out.push_back({"state", "state directory", writable ? Health::good : Health::bad,
-                 writable ? loaded.config.state.string() : directory.string() + " is not writable"});
+  examine_directory("state directory", loaded.config.state, out);
+  examine_directory("project directory", loaded.config.project, out);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ CLI::App& add_action(CLI::App& mcp, CommandOptions& options, McpAction action, c
          },
          "Configuration file (default: ./relay.config.json)")
       ->type_name("FILE");
+  add_state(app, options);
   app.callback([&options, action] {
     options.command = Command::mcp;
     options.mcp.action = action;

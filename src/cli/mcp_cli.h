@@ -15,5 +15,7 @@ struct CommandOptions;
 int take_command_line(int argc, char** argv, McpOptions& options);
 
 void add_mcp(CLI::App& root, CommandOptions& options);
+/// --state, of every command that touches what Relay keeps.
+void add_state(CLI::App& app, CommandOptions& options);
 
 }  // namespace relay::cli

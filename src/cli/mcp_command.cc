@@ -1,8 +1,10 @@
 #include "cli/mcp_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "config/config_file.h"
+#include "config/state_directory.h"
 
 namespace relay::cli {
 namespace {
@@ -75,6 +77,15 @@ int say_error(const Error& error) {
              : 1;
 }
 
+bool prepare_state(const config::Config& config) {
+  const auto moved = config::migrate_state(config);
+  if (!moved) say_error(moved.error());
+  if (moved && !moved->empty())
+    fmt::print(stderr, "relay: moved {} from {} to {}\n", fmt::join(*moved, ", "), config.project.string(),
+               config.state.string());
+  return moved.has_value();
+}
+
 std::filesystem::path mcp_state(const config::Config& config) {
   return config.state / "mcp";
 }
@@ -93,6 +104,7 @@ int run_mcp(const CommandOptions& options) {
     return run_on_file(options);
   const config::LoadedConfig loaded = config::load_config(sources_for(options));
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
+  if (!prepare_state(loaded.config)) return 1;
   switch (action) {
     case McpAction::list: return run_mcp_list(options, loaded.config);
     case McpAction::test: return run_mcp_test(options, loaded.config);

@@ -22,6 +22,9 @@ int run_mcp_secret(const CommandOptions& options, const config::Config& config);
 
 /// Says it on stderr; 2 for a mistake of whoever typed it, otherwise 1.
 int say_error(const Error& error);
+/// Moves what an older Relay kept in the project to the state directory; says so on stderr. False: it
+/// cannot be used, which was said.
+bool prepare_state(const config::Config& config);
 /// Where the fleet keeps what it knows: era verdicts, logs, secrets.
 std::filesystem::path mcp_state(const config::Config& config);
 /// What a server is, for people: its command line, or its address without what may be secret in it.

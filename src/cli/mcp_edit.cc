@@ -107,6 +107,8 @@ int say_outcome(const Result<config::EditOutcome>& outcome, std::string_view don
     return 2;
   }
   fmt::print("{} {}{}\n", done, outcome->is_new ? "in a new " : "in ", outcome->file.string());
+  if (!outcome->unattested.empty())
+    fmt::print(stderr, "relay: a running Relay will ask for approval, because {}\n", outcome->unattested);
   for (const config::ConfigProblem& problem : outcome->remaining)
     fmt::print(stderr, "still wrong: {}: {}\n", problem.where, problem.what);
   return 0;

@@ -28,6 +28,10 @@ enum class Command : std::uint8_t {
   capsule_inspect,
   capsule_verify,
   capsule_run,
+  approvals_list,
+  approvals_show,
+  approvals_approve,
+  approvals_deny,
   mcp,
 };
 
@@ -36,7 +40,7 @@ struct CommandOptions {
   config::ConfigSources sources;  // -c, RELAY_* and every flag that stands for a configuration key
 
   std::filesystem::path directory = ".";  // init
-  bool json = false;                      // doctor, audit verify, audit tail
+  bool json = false;                      // doctor, audit verify, audit tail, approvals
   bool print_schema = false;              // check-config
   bool segment = false;                   // audit verify
   std::filesystem::path audit_path;       // audit verify, audit tail, explain: instead of the configured one
@@ -47,7 +51,8 @@ struct CommandOptions {
   std::string outcome_filter;             // audit tail
   std::string since;                      // audit tail
   bool all_lines = false;                 // audit tail: start lines too
-  std::string request_id;                 // explain
+  std::string request_id;                 // explain; approvals: the id
+  std::string reason;                     // approvals approve, deny
 
   McpOptions mcp;  // mcp ...
 

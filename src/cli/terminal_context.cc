@@ -84,9 +84,10 @@ void say_how_to_confirm(protocol::ToolResult& result) {
                    ? std::get_if<protocol::TextContent>(&result.content.front())
                    : nullptr;
   if (!text || !text->text.starts_with("[CONFIRM REQUIRED")) return;
-  const std::size_t how = text->text.find("If this is really wanted");
-  if (how != std::string::npos)
-    text->text.replace(how, std::string::npos, "If this is really wanted, repeat the command with --yes.]");
+  constexpr std::string_view kNothing = "nothing has run. ";
+  if (const std::size_t how = text->text.find(kNothing); how != std::string::npos)
+    text->text.replace(how + kNothing.size(), std::string::npos,
+                       "If this is really wanted, repeat the command with --yes.]");
 }
 
 TerminalContext::TerminalContext(io::Loop executor, std::string_view tool, std::string_view arguments,

@@ -13,8 +13,8 @@ namespace relay::cli {
 /// yes: what has to be confirmed is confirmed without asking.
 enum class Confirmation : std::uint8_t { ask, yes };
 
-/// A shell cannot call operation_confirm; it has --yes, and a refusal that asks for a confirmation says so
-/// instead.
+/// A command that ends cannot wait for an approval; it has --yes, and a refusal that asks for a confirmation
+/// says so instead.
 void say_how_to_confirm(protocol::ToolResult& result);
 
 class TerminalContext final : public mcp::Context {

@@ -72,7 +72,8 @@ io::Task<void> CodeMode::write_files() {
     for (const CodeServer& server : books_.servers())
       if (names.contains(server.name()))
         if (auto book = books_.find_known(server)) books.push_back(std::move(book));
-    auto write = [state = options_.state, books = std::move(books), learned = learned_]() -> Result<void> {
+    auto write = [state = options_.declarations, books = std::move(books),
+                  learned = learned_]() -> Result<void> {
       write_declarations(state, books, *learned);
       return {};
     };

@@ -20,8 +20,9 @@
 namespace relay::codemode {
 
 struct CodeModeOptions {
-  std::filesystem::path state;   // .relay/mcp
-  bool require_servers = false;  // policy.requireServers
+  std::filesystem::path state;         // what was learned
+  std::filesystem::path declarations;  // .relay/mcp: for people and their editors
+  bool require_servers = false;        // policy.requireServers
 };
 
 class CodeMode final {

@@ -50,7 +50,7 @@ struct RunServersTest : gateway::FleetTest {
   }
   void restart(CodeModeOptions options) {
     end();
-    options.state = state;
+    options.state = options.declarations = state;
     code_mode.emplace(loop.get_executor(), fleet, backend, pool, random, std::move(options));
   }
 
@@ -249,7 +249,7 @@ TEST_F(RunServersTest, OnlyNamedServersMayBeCalled) {
 
 TEST_F(RunServersTest, ThePolicyMayWantServersToBeNamed) {
   add("one")->offer_tools({"echo"});
-  restart({.state = {}, .require_servers = true});
+  restart({.state = {}, .declarations = {}, .require_servers = true});
   EXPECT_TRUE(open()->listing().empty());
   EXPECT_THAT(ask(open(), "mcp.call", R"({"server":"one","tool":"echo"})"),
               HasSubstr("pass \"servers\": [\"one\"]"));

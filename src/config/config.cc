@@ -3,17 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/disk.h"
 #include "base/limits.h"
 #include "config/config_check.h"
 #include "config/config_upstreams.h"
 #include "config/embedded.h"
 #include "config/environment.h"
+#include "config/state_directory.h"
 #include "config/tool_names.h"
 #include "imports/document.h"
 
@@ -22,18 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const json::value& schema() {
-  static const json::value kSchema =
-      boost::json::parse(boost::json::string_view(config_schema_text().data(), config_schema_text().size()));
-  return kSchema;
-}
-
 Result<json::object> read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(not_found(fmt::format("cannot read it; `relay init` writes a new one")));
-  std::stringstream text;
-  text << file.rdbuf();
-  return imports::parse_jsonc(text.str());
+  RELAY_TRY(const std::string text, read_config_text(path));
+  return imports::parse_jsonc(text);
 }
 
 // The other half is for everything else on the machine.
@@ -99,6 +90,11 @@ class Reader {
     const fs::path given(std::string(path.as_string()));
     return (given.is_absolute() ? given : config_.root / given).lexically_normal();
   }
+  // A path that the configuration gives, or a name in the state directory.
+  fs::path resolved_or(const json::object& block, std::string_view key, const char* name) const {
+    const json::value* given = json::find(block, key);
+    return given ? resolved(*given) : config_.state / name;
+  }
 
   // Where nothing is said about writing, the workspace and the mounts that are "rw" may be written.
   void read_policy() {
@@ -135,7 +131,7 @@ class Reader {
     }
     config_.workspace = choice<WorkspaceChoice>(root_.at("workspace"));
     config_.workspace_quota_bytes = root_.at("workspaceQuotaBytes").to_number<std::uint64_t>();
-    config_.signing_key_path = resolved(root_.at("signingKeyPath"));
+    config_.signing_key_path = resolved_or(root_, "signingKeyPath", "keys");
     config_.cache_dir = resolved(root_.at("cacheDir"));
     config_.npm = root_.at("npm").as_object();
     config_.pip = root_.at("pip").as_object();
@@ -154,7 +150,7 @@ class Reader {
         .max_connections = server.at("maxConnections").to_number<std::size_t>(),
         .max_connections_per_address = server.at("maxConnectionsPerAddress").to_number<std::size_t>()};
     config_.auth_mode = choice<AuthMode>(root_.at("auth").at("mode"));
-    config_.token_path = resolved(root_.at("auth").at("tokenPath"));
+    config_.token_path = resolved_or(root_.at("auth").as_object(), "tokenPath", "token");
     config_.allowed_origins = strings(root_.at("cors").at("allowedOrigins"));
     config_.log_level = choice<LogLevel>(root_.at("log").at("level"));
     config_.log_format = choice<LogStyle>(root_.at("log").at("format"));
@@ -173,7 +169,7 @@ class Reader {
         .total_mem_mb =
             static_cast<std::size_t>(json::find_int(executor, "totalMemMb").value_or(half_of_memory_mb()))};
     const json::object& audit = root_.at("audit").as_object();
-    config_.audit = {.path = resolved(audit.at("path")),
+    config_.audit = {.path = resolved_or(audit, "path", "audit.jsonl"),
                      .format = choice<AuditFormat>(audit.at("format")),
                      .chain = audit.at("chain").as_bool(),
                      .on_failure = choice<AuditFailure>(audit.at("onFailure"))};
@@ -226,8 +222,20 @@ bool Config::has_toolset(std::string_view name) const {
   return std::ranges::find(toolsets, name) != toolsets.end();
 }
 
+Result<std::string> read_config_text(const fs::path& file) {
+  auto text = load_file(file, limits::kConfigBytes);
+  if (text || text.error().kind != ErrorKind::not_found) return text;
+  return fail(not_found("cannot read it; `relay init` writes a new one"));
+}
+
 std::string_view config_schema_text() {
   return embedded::config_schema();
+}
+
+const json::value& config_schema() {
+  static const json::value kSchema =
+      boost::json::parse(boost::json::string_view(config_schema_text().data(), config_schema_text().size()));
+  return kSchema;
 }
 
 LoadedConfig load_config(const ConfigSources& sources) {
@@ -244,15 +252,21 @@ LoadedConfig load_config(const ConfigSources& sources) {
   apply_environment(sources.environment, merged, loaded.problems);
   lay_over(merged, sources.flags);
 
-  for (ConfigProblem& problem : check_against_schema(schema(), merged))
+  for (ConfigProblem& problem : check_against_schema(config_schema(), merged))
     loaded.problems.push_back({std::move(problem.where), std::move(problem.what)});
   if (!loaded.problems.empty()) return loaded;
 
   Config& config = loaded.config;
   config.file = path;
   config.root = path.empty() ? fs::current_path() : path.parent_path();
-  config.state = config.root / ".relay";
-  const json::value complete = with_defaults(schema(), merged);
+  config.project = config.root / ".relay";
+  if (auto state = find_state_directory(sources, config.root)) {
+    config.state = std::move(*state);
+  } else {
+    loaded.problems.push_back({"--state", state.error().message});
+    return loaded;
+  }
+  const json::value complete = with_defaults(config_schema(), merged);
   config.complete = complete.get_object();
   Reader(config.complete, config, loaded.problems).read();
   config.container_default = sources.in_container && !names_bind(merged);

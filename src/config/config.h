@@ -68,10 +68,11 @@ struct ToolConfig {
 };
 
 struct Config {
-  std::filesystem::path file;   // where it came from; empty: the embedded defaults
-  std::filesystem::path root;   // what relative paths are relative to
-  std::filesystem::path state;  // root/.relay
-  json::object complete;        // all of it as JSON, defaults filled in: to see what a change touches
+  std::filesystem::path file;     // where it came from; empty: the embedded defaults
+  std::filesystem::path root;     // what relative paths are relative to
+  std::filesystem::path state;    // Relay's own: keys, token, secrets, audit log (state_directory.h)
+  std::filesystem::path project;  // root/.relay: workspaces, declarations, capsules, package layers
+  json::object complete;          // all of it as JSON, defaults filled in: to see what a change touches
 
   std::optional<ScriptLanguage> language;  // of scripts that do not say it themselves
   std::vector<std::string> toolsets;
@@ -107,6 +108,7 @@ struct Config {
 struct ConfigSources {
   std::filesystem::path file;       // empty: look for relay.config.json in the working directory
   bool file_required = false;       // -c was given: a missing file is a problem
+  std::filesystem::path state;      // --state; empty: RELAY_STATE, or the user's state directory
   std::optional<std::string> text;  // read instead of the file's own text: what an edit would make of it
   std::map<std::string, std::string> environment;  // RELAY_* and the few others that count
   json::object flags;                              // laid over everything else, already typed
@@ -120,7 +122,12 @@ struct LoadedConfig {
 
 LoadedConfig load_config(const ConfigSources& sources);
 
+/// The file's text. Refuses what is no plain file or larger than limits::kConfigBytes, without waiting for
+/// it: a FIFO blocks nobody.
+Result<std::string> read_config_text(const std::filesystem::path& file);
+
 /// The schema's text: `relay check-config --schema` prints it, editors use it.
 std::string_view config_schema_text();
+const json::value& config_schema();
 
 }  // namespace relay::config

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "config/attestation.h"
 #include "config/embedded.h"
+#include "config/state_directory.h"
 
 namespace relay::config {
 namespace {
@@ -30,9 +30,7 @@ Result<Fd> lock_directory(const fs::path& directory) {
 }
 
 Result<std::string> read_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail(from_errno(errno, "read " + file.string()));
-  return std::string((std::istreambuf_iterator<char>(stream)), {});
+  return read_config_text(file);
 }
 
 Result<void> write_all(const Fd& file, std::string_view text, const fs::path& path) {
@@ -107,6 +105,12 @@ Result<EditOutcome> edit_config(const ConfigSources& sources,
   sort_out(problems_of(sources, outcome.file, old_text), problems_of(sources, outcome.file, document->text()),
            outcome);
   if (!outcome.introduced.empty()) return outcome;
+  // Before the file is there: a running Relay that sees it must already know that it is ours.
+  const auto attest = [&]() -> Result<void> {
+    RELAY_TRY(const fs::path state, find_state_directory(sources, outcome.file.parent_path()));
+    return attest_config(state, document->text());
+  };
+  if (const auto attested = attest(); !attested) outcome.unattested = attested.error().message;
   RELAY_CHECK(replace_text(outcome.file, document->text()));
   return outcome;
 }

@@ -17,6 +17,8 @@ struct EditOutcome {
   bool is_new = false;  // the file was made, from the template of `relay init`
   std::vector<ConfigProblem> introduced;
   std::vector<ConfigProblem> remaining;  // were there before and still are
+  /// Why a running Relay will ask the operator about this edit as about any other; empty: it takes it over.
+  std::string unattested;
 };
 
 /// The file that -c names, or relay.config.json here. Its mode is kept; a link stays a link.

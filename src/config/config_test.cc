@@ -46,7 +46,10 @@ TEST_F(ConfigTest, EveryDefaultIsThere) {
   EXPECT_EQ(config.toolsets, (std::vector<std::string>{"code", "files"}));
   EXPECT_EQ(config.server.port, 7800);
   EXPECT_EQ(config.server.bind, "127.0.0.1");
-  EXPECT_EQ(config.audit.path, directory_ / ".relay/audit.jsonl");
+  EXPECT_EQ(config.project, directory_ / ".relay");
+  EXPECT_EQ(config.audit.path, config.state / "audit.jsonl");
+  EXPECT_EQ(config.token_path, config.state / "token");
+  EXPECT_EQ(config.signing_key_path, config.state / "keys");
   EXPECT_TRUE(config.audit.chain);
   EXPECT_EQ(config.auth_mode, AuthMode::none);
   EXPECT_TRUE(config.mounts.empty());
@@ -220,7 +223,7 @@ TEST_F(ConfigTest, AnUpstreamServerNeedsLittle) {
   upstream::ServerSpec process;
   process.name = "a";
   process.command = "x";
-  process.cwd = (directory_ / "").string();
+  process.cwd = directory_.string();
   upstream::ServerSpec remote;
   remote.name = "b";
   remote.transport = upstream::ServerTransport::http;

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "config/cage_masks.h"
+#include "config/state_directory.h"
 
 namespace relay::config {
 namespace {
@@ -42,7 +46,8 @@ std::size_t count_of(const json::object& entry, std::string_view key) {
 
 std::string resolved(const std::string& path, const fs::path& root) {
   const fs::path given(path);
-  return (given.is_absolute() ? given : root / given).lexically_normal().string();
+  const fs::path normal = (given.is_absolute() ? given : root / given).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).string();  // without a slash at the end
 }
 
 // A bare name is looked up in PATH; anything with a slash is a file.
@@ -168,6 +173,38 @@ void check_prefix(const Config& config, const Complain& complain) {
           names.size(), fmt::join(names, ", ")));
 }
 
+// "a/b" of /x and /x/a/b; nothing when the path does not lie beneath the directory.
+std::optional<fs::path> find_below(const fs::path& directory, const fs::path& path) {
+  const fs::path relative = path.lexically_relative(directory);
+  if (relative.empty() || *relative.begin() == ".." || relative == ".") return std::nullopt;
+  return relative;
+}
+
+std::vector<fs::path> declared_paths(const launch::CageSpec& cage) {
+  std::vector<fs::path> paths(cage.read.begin(), cage.read.end());
+  paths.insert(paths.end(), cage.write.begin(), cage.write.end());
+  return paths;
+}
+
+// A cage that shows Relay's state itself cannot hide it. `.relay/` is the exception: only its neighbours are
+// protected from each other.
+void check_cage(const Config& config, const ServerSpec& spec, const std::string& where,
+                const Complain& complain) {
+  if (!spec.cage) return;
+  for (const fs::path& declared : declared_paths(*spec.cage)) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(declared, error);
+    for (const fs::path& own : private_paths(config)) {
+      const fs::path own_real = fs::weakly_canonical(own, error);
+      if (own == config.project || (real != own_real && !find_below(own_real, real))) continue;
+      complain(
+          where + ".sandbox",
+          fmt::format("{} is where Relay keeps its own files; name another directory", declared.string()));
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(upstream::ServerTransport transport) {
@@ -255,6 +292,7 @@ void check_server_specs(const Config& config, std::vector<ConfigProblem>& proble
   for (std::size_t i = 0; i < config.mcps.size(); ++i) {
     const std::string where = fmt::format("$.mcps[{}]", i);
     check_one(config.mcps[i], where, complain);
+    check_cage(config, config.mcps[i], where, complain);
     const auto same = std::ranges::find(config.mcps, config.mcps[i].name, &ServerSpec::name);
     if (same != config.mcps.begin() + static_cast<std::ptrdiff_t>(i))
       complain(where + ".name", fmt::format("\"{}\" is used twice", config.mcps[i].name));
@@ -263,7 +301,10 @@ void check_server_specs(const Config& config, std::vector<ConfigProblem>& proble
 }
 
 std::vector<ServerSpec> specs_of(const Config& config) {
-  return config.mcps;
+  std::vector<ServerSpec> specs = config.mcps;
+  for (ServerSpec& spec : specs)
+    if (spec.cage) hide_own_files(config, *spec.cage);
+  return specs;
 }
 
 }  // namespace relay::config

@@ -141,7 +141,10 @@ std::map<std::string, std::string> process_environment() {
 
 std::map<std::string, std::string> relevant_environment() {
   auto found = process_environment();
-  std::erase_if(found, [](const auto& variable) { return !variable.first.starts_with("RELAY_"); });
+  std::erase_if(found, [](const auto& variable) {
+    return !variable.first.starts_with("RELAY_") && variable.first != "HOME" &&
+           variable.first != "XDG_STATE_HOME";
+  });
   return found;
 }
 

@@ -17,6 +17,12 @@ struct CageSpec {
   std::vector<std::string> hosts;  // as in policy.network.allow; empty: no network at all
   sandbox::CageLimits limits{};
   sandbox::CageUser user = sandbox::CageUser::unprivileged;
+  /// Relay's own files beneath the paths above, as the cage sees them: empty ones cover them.
+  std::vector<std::string> hidden{};
+  /// Which configuration file is covered: a new one at its place needs a new cage.
+  std::string hidden_version{};
+  /// Why it cannot be found out what has to be hidden; empty: it can. The cage is not made then.
+  std::string refusal{};
   friend bool operator==(const CageSpec&, const CageSpec&) = default;
 };
 

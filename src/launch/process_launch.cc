@@ -64,6 +64,7 @@ sandbox::CagePlan make_cage_plan(const LaunchCommand& command, const CageSpec& c
           .write = cage.write,
           .home = home_of(command.environment),
           .hosts = !cage.hosts.empty(),
+          .hidden = cage.hidden,
           .user = cage.user,
           .groups = std::move(groups),
           .limits = sandbox::make_process_limits(cage.limits, standing),
@@ -76,6 +77,7 @@ Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name
                                  const std::shared_ptr<ServerLog>& log) {
   if (parts.cage_program.empty())
     return fail(invalid("its sandbox needs the program relay-cage, which was not found beside relay"));
+  if (!cage.refusal.empty()) return fail(invalid(cage.refusal));
   RELAY_CHECK(sandbox::check(make_cage_plan(command, cage, {}, {})));
   Launch launch;
   launch.limits = cage.limits;

@@ -52,6 +52,8 @@ class Pipeline {
   /// Told of every call, in the order in which they were added. They outlive the pipeline's calls.
   void add_observer(CallObserver& observer) { observers_.push_back(&observer); }
   [[nodiscard]] const policy::PolicyEngine& engine() const { return engine_; }
+  /// For the calls that come from now on.
+  void set_engine(policy::PolicyEngine engine) { engine_ = std::move(engine); }
   [[nodiscard]] policy::Broker& broker() { return broker_; }
   [[nodiscard]] audit::Journal& journal() { return journal_; }
   [[nodiscard]] ResultsStore& results() { return results_; }

@@ -39,7 +39,7 @@ struct World {
   SystemRandom random;
   boost::asio::io_context loop;
   std::unique_ptr<audit::Journal> journal;
-  policy::Broker broker{clock, random, std::chrono::seconds(60)};
+  policy::Broker broker{clock, random, std::chrono::seconds(60), policy::Confirming::agents_too};
   ResultsStore results{clock, random};
   Seen seen;
   NobodyToAsk nobody;

@@ -19,18 +19,52 @@ std::string client_key(const authority::Caller& caller) {
 
 Challenge Broker::plan(const authority::Call& call) {
   sweep();
-  make_room();
-  Challenge challenge{make_token(random_, kTokenBytes), ttl_};
-  entries_.insert_or_assign(challenge.token,
-                            Entry{authority::digest_of(call), client_key(call.caller), clock_.mono() + ttl_});
+  const Sha256 digest = authority::digest_of(call);
+  const std::string client = client_key(call.caller);
+  auto found = std::ranges::find_if(entries_, [&](const auto& item) {
+    return item.second.armed_by.empty() && item.second.digest == digest && item.second.client == client;
+  });
+  if (found == entries_.end()) {
+    make_room();
+    found = entries_.emplace(make_token(random_, kTokenBytes), Entry{digest, client, {}}).first;
+  }
+  found->second.expires = clock_.mono() + ttl_;
+  Challenge challenge{found->first, ttl_, fingerprint(found->first), confirming_};
+  if (observer_) observer_->call_waits(challenge.id, call, ttl_);
   return challenge;
+}
+
+Broker::Entries::iterator Broker::find_id(std::string_view id) {
+  sweep();
+  return std::ranges::find_if(entries_, [&](const auto& item) { return fingerprint(item.first) == id; });
+}
+
+bool Broker::approve(std::string_view id) {
+  const auto found = find_id(id);
+  if (found == entries_.end()) return false;
+  found->second.armed_by = "the operator";
+  found->second.expires = clock_.mono() + ttl_;
+  return true;
+}
+
+bool Broker::deny(std::string_view id) {
+  const auto found = find_id(id);
+  if (found == entries_.end()) return false;
+  forget(found);
+  return true;
+}
+
+void Broker::forget(Entries::iterator entry) {
+  if (observer_) observer_->call_gone(fingerprint(entry->first));
+  entries_.erase(entry);
 }
 
 bool Broker::arm(std::string_view token, const authority::Caller& caller) {
   sweep();
   const auto found = entries_.find(std::string(token));
+  if (confirming_ != Confirming::agents_too) return false;
   if (found == entries_.end() || found->second.client != client_key(caller)) return false;
-  found->second.armed = true;
+  found->second.armed_by = "token";
   return true;
 }
 
@@ -40,11 +74,12 @@ std::optional<Confirmed> Broker::consume(const authority::Call& call) {
   const Sha256 digest = authority::digest_of(call);
   const std::string client = client_key(call.caller);
   const auto found = std::ranges::find_if(entries_, [&](const auto& item) {
-    return item.second.armed && item.second.digest == digest && item.second.client == client;
+    return !item.second.armed_by.empty() && item.second.digest == digest && item.second.client == client;
   });
   if (found == entries_.end()) return std::nullopt;
-  entries_.erase(found);
-  return Confirmed(digest, "token");
+  const std::string_view how = found->second.armed_by;
+  forget(found);
+  return Confirmed(digest, how);
 }
 
 std::optional<Confirmed> Broker::accept(const authority::Call& call, ConfirmationAnswer answer) {
@@ -60,13 +95,16 @@ std::size_t Broker::pending() const {
 
 void Broker::sweep() {
   const MonoTime now = clock_.mono();
-  std::erase_if(entries_, [&](const auto& item) { return item.second.expires <= now; });
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (entry->second.expires <= now) forget(entry);
+    entry = next;
+  }
 }
 
 void Broker::make_room() {
   if (entries_.size() < limits::kPendingConfirmations) return;
-  entries_.erase(
-      std::ranges::min_element(entries_, {}, [](const auto& item) { return item.second.expires; }));
+  forget(std::ranges::min_element(entries_, {}, [](const auto& item) { return item.second.expires; }));
 }
 
 std::string fingerprint(std::string_view token) {

@@ -1,12 +1,16 @@
-// Broker: the second step that an irreversible call needs. Two ways lead to a Confirmed:
+// Broker: the second step that an irreversible call needs. Three ways lead to a Confirmed:
 //
-//   by token     the call is answered with a token; operation_confirm arms it; the same call, issued again by
-//   the same
-//                client, consumes it. For every client, since it needs nothing but tools.
-//   by question  where the client can show a form (elicitation), the person is asked while the call waits.
+//   by the operator  the call is answered with an id; the operator approves it (`relay approvals approve
+//   ID`);
+//                    the same call, issued again by the same client, consumes the approval.
+//   by question      where the client can show a form (elicitation), the person is asked while the call
+//   waits. by token         only where the configuration lets agents confirm (policy.agentMayConfirm): the
+//   call is
+//                    answered with a token, which operation_confirm arms.
 //
 // A token is 128 random bits, bound to the digest of the exact call and to the client, works once and
-// expires. State is in memory only: a restart forgets, which is the safe side. Loop thread only.
+// expires; the id is its fingerprint. State is in memory only: a restart forgets, which is the safe side.
+// Loop thread only.
 #pragma once
 
 #include <chrono>
@@ -37,12 +41,27 @@ class [[nodiscard]] Confirmed {
   friend class Broker;
   Confirmed(const Sha256& digest, std::string_view how) : digest_(digest), how_(how) {}
   Sha256 digest_;
-  std::string_view how_;  // "token" or "elicitation"
+  std::string_view how_;  // "the operator", "elicitation" or "token"
 };
+
+/// Who may take the second step besides the person in front of the client.
+enum class Confirming : std::uint8_t { operator_only, agents_too };
 
 struct Challenge {
   std::string token;
   std::chrono::seconds ttl;
+  std::string id = {};  // what the operator names it by
+  Confirming confirming = Confirming::operator_only;
+};
+
+/// Told about calls that wait for the operator, so that they can be shown. Loop thread; must not call back.
+class BrokerObserver {
+ public:
+  virtual ~BrokerObserver() = default;
+  /// Also when the same call is refused once more: its time begins anew.
+  virtual void call_waits(const std::string& id, const authority::Call& call, std::chrono::seconds ttl) = 0;
+  /// It was used, denied, or its time is over.
+  virtual void call_gone(const std::string& id) = 0;
 };
 
 /// What the person said when the client showed the question.
@@ -50,12 +69,21 @@ enum class ConfirmationAnswer : std::uint8_t { agreed, declined, unanswered };
 
 class Broker {
  public:
-  Broker(const Clock& clock, RandomSource& random, std::chrono::seconds ttl)
-      : clock_(clock), random_(random), ttl_(ttl) {}
+  Broker(const Clock& clock, RandomSource& random, std::chrono::seconds ttl,
+         Confirming confirming = Confirming::operator_only)
+      : clock_(clock), random_(random), ttl_(ttl), confirming_(confirming) {}
 
-  /// A new token for this call. The oldest pending one goes when there are too many.
+  void set_observer(BrokerObserver* observer) { observer_ = observer; }
+  [[nodiscard]] Confirming confirming() const { return confirming_; }
+
+  /// The token of this call, a new one unless the same call waits already. The oldest goes when there are too
+  /// many.
   Challenge plan(const authority::Call& call);
-  /// The operation_confirm step. False for a token that is unknown, expired or another client's.
+  /// The operator's answer. False for an id that is unknown or expired. An approval lives for a new ttl.
+  bool approve(std::string_view id);
+  bool deny(std::string_view id);
+  /// The operation_confirm step. False for a token that is unknown, expired or another client's, and always
+  /// where agents do not confirm.
   bool arm(std::string_view token, const authority::Caller& caller);
   /// Uses up an armed token for exactly this call by this client, if there is one.
   std::optional<Confirmed> consume(const authority::Call& call);
@@ -70,15 +98,20 @@ class Broker {
     Sha256 digest;
     std::string client;
     MonoTime expires;
-    bool armed = false;
+    std::string_view armed_by = {};  // empty: it still waits
   };
+  using Entries = std::unordered_map<std::string, Entry>;
+  Entries::iterator find_id(std::string_view id);
+  void forget(Entries::iterator entry);
   void sweep();
   void make_room();
 
   const Clock& clock_;
   RandomSource& random_;
   std::chrono::seconds ttl_;
-  std::unordered_map<std::string, Entry> entries_;
+  Confirming confirming_;
+  BrokerObserver* observer_ = nullptr;
+  Entries entries_;
 };
 
 /// Twelve hex digits that stand for a token in logs.

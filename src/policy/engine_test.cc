@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "policy/grammar.h"
@@ -257,7 +258,7 @@ TEST(PolicyEngine, ADenyAlwaysWinsAndAddingOneNeverAllows) {
 struct Fixture {
   FakeClock clock;
   FakeRandom random;
-  Broker broker{clock, random, std::chrono::seconds(120)};
+  Broker broker{clock, random, std::chrono::seconds(120), Confirming::agents_too};
   PolicyEngine engine = make_engine(R"({"confirmTier3":true})");
 };
 
@@ -310,12 +311,71 @@ TEST(Confirmation, TokensExpireAndAreBounded) {
   EXPECT_FALSE(f.broker.consume(call));
   SystemRandom random;
   Broker broker(f.clock, random, std::chrono::seconds(60));
-  for (int i = 0; i < 1000; ++i) (void)broker.plan(call);
+  for (int i = 0; i < 1000; ++i) (void)broker.plan(make_call("rm", Tier::irreversible, std::to_string(i)));
   EXPECT_EQ(broker.pending(), 256U);
-  EXPECT_EQ(confirm_required_text(f.engine.decide(call), {"TOK", std::chrono::seconds(60)}),
+  const Challenge for_agents{"TOK", std::chrono::seconds(60), "c0ffee", Confirming::agents_too};
+  EXPECT_EQ(confirm_required_text(f.engine.decide(call), for_agents),
             "[CONFIRM REQUIRED tier 3 (IRREVERSIBLE): this cannot be undone; nothing has run. If this is "
             "really wanted, call "
             "operation_confirm with token=\"TOK\", then issue exactly the same call again, within 60s.]");
+  EXPECT_EQ(
+      confirm_required_text(f.engine.decide(call), {"TOK", std::chrono::seconds(60), "c0ffee"}),
+      "[CONFIRM REQUIRED tier 3 (IRREVERSIBLE): this cannot be undone; nothing has run. Only the operator "
+      "can allow it: ask them to run `relay approvals approve c0ffee` within 60s, then issue exactly the "
+      "same call again.]");
+}
+
+TEST(Confirmation, TheSameCallWaitsOnceHoweverOftenItIsMade) {
+  Fixture f;
+  const Call call = make_call("rm", Tier::irreversible, "rm -rf /x");
+  const std::string first = f.broker.plan(call).id;
+  f.clock.advance(std::chrono::seconds(100));
+  EXPECT_EQ(f.broker.plan(call).id, first);
+  EXPECT_EQ(f.broker.pending(), 1U);
+  f.clock.advance(std::chrono::seconds(100));  // its time began anew
+  EXPECT_TRUE(f.broker.approve(first));
+}
+
+TEST(Confirmation, ByDefaultOnlyTheOperatorConfirms) {
+  Fixture f;
+  SystemRandom random;
+  Broker broker(f.clock, random, std::chrono::seconds(60));
+  const Call call = make_call("rm", Tier::irreversible, "rm -rf /x");
+  const Challenge challenge = broker.plan(call);
+  EXPECT_FALSE(broker.arm(challenge.token, call.caller));
+  EXPECT_FALSE(broker.consume(call));
+  EXPECT_FALSE(broker.approve("c0ffee"));
+  EXPECT_TRUE(broker.approve(challenge.id));
+  Call other_client = call;
+  other_client.caller.session_id = "another";
+  EXPECT_FALSE(broker.consume(other_client));
+  auto confirmed = broker.consume(call);
+  ASSERT_TRUE(confirmed);
+  Admission admission = f.engine.admit_confirmed(call, std::move(*confirmed));
+  ASSERT_TRUE(std::holds_alternative<Grant>(admission));
+  EXPECT_EQ(std::get<Grant>(admission).decision().ladder.back().detail, "tier 3, confirmed by the operator");
+  EXPECT_FALSE(broker.consume(call));
+}
+
+TEST(Confirmation, WhatTheOperatorDeniesOrForgetsIsGone) {
+  struct Watcher : BrokerObserver {
+    void call_waits(const std::string& id, const Call&, std::chrono::seconds) override { seen += "+" + id; }
+    void call_gone(const std::string& id) override { seen += "-" + id; }
+    std::string seen;
+  } watcher;
+  FakeClock clock;
+  SystemRandom random;
+  Broker broker(clock, random, std::chrono::seconds(60));
+  broker.set_observer(&watcher);
+  const Call call = make_call("rm", Tier::irreversible);
+  const std::string denied = broker.plan(call).id;
+  EXPECT_TRUE(broker.deny(denied));
+  EXPECT_FALSE(broker.approve(denied));
+  const std::string late = broker.plan(call).id;
+  EXPECT_TRUE(broker.approve(late));
+  clock.advance(std::chrono::seconds(60));
+  EXPECT_FALSE(broker.consume(call));
+  EXPECT_EQ(watcher.seen, "+" + denied + "-" + denied + "+" + late + "-" + late);
 }
 
 // The session is part of who a client is: an agent in one window must not spend what was confirmed in
@@ -341,16 +401,17 @@ TEST(Confirmation, BelongsToOneClientNameAndOneSession) {
 TEST(Confirmation, TheOldestTokenGoesWhenThereAreTooMany) {
   FakeClock clock;
   SystemRandom random;
-  Broker broker(clock, random, std::chrono::seconds(3600));
-  const Call call = make_call("rm", Tier::irreversible);
+  Broker broker(clock, random, std::chrono::seconds(3600), Confirming::agents_too);
+  const auto nth = [](std::size_t i) { return make_call(fmt::format("rm{}", i), Tier::irreversible); };
+  const Call call = nth(0);
   const Challenge first = broker.plan(call);
   clock.advance(std::chrono::seconds(1));
-  const Challenge second = broker.plan(call);
+  const Challenge second = broker.plan(nth(1));
   clock.advance(std::chrono::seconds(1));
-  for (std::size_t i = 2; i < 256; ++i) (void)broker.plan(call);
+  for (std::size_t i = 2; i < 256; ++i) (void)broker.plan(nth(i));
   EXPECT_EQ(broker.pending(), 256U);
   EXPECT_TRUE(broker.arm(first.token, call.caller));
-  const Challenge last = broker.plan(call);
+  const Challenge last = broker.plan(nth(256));
   EXPECT_EQ(broker.pending(), 256U);
   EXPECT_FALSE(broker.arm(first.token, call.caller));
   EXPECT_TRUE(broker.arm(second.token, call.caller));

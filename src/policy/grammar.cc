@@ -16,11 +16,19 @@ std::string denied_text(const authority::Decision& decision) {
 }
 
 std::string confirm_required_text(const authority::Decision& decision, const Challenge& challenge) {
-  return fmt::format(
-      "[CONFIRM REQUIRED {}: {}; nothing has run. If this is really wanted, call operation_confirm with "
-      "token=\"{}\", "
-      "then issue exactly the same call again, within {}s.]",
-      tier_text(decision.tier), decision.reason, challenge.token, challenge.ttl.count());
+  const std::string what =
+      fmt::format("[CONFIRM REQUIRED {}: {}; nothing has run. ", tier_text(decision.tier), decision.reason);
+  if (challenge.confirming == Confirming::agents_too)
+    return what +
+           fmt::format(
+               "If this is really wanted, call operation_confirm with token=\"{}\", then issue exactly "
+               "the same call again, within {}s.]",
+               challenge.token, challenge.ttl.count());
+  return what +
+         fmt::format(
+             "Only the operator can allow it: ask them to run `relay approvals approve {}` within {}s, "
+             "then issue exactly the same call again.]",
+             challenge.id, challenge.ttl.count());
 }
 
 std::string declined_text(const authority::Decision& decision, ConfirmationAnswer answer) {

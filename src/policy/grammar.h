@@ -10,7 +10,8 @@
 namespace relay::policy {
 
 std::string denied_text(const authority::Decision& decision);
-/// Says what will happen, the token, and the two steps that lead there.
+/// Says what has to happen before the same call can run: the operator's approval, or operation_confirm where
+/// agents may confirm.
 std::string confirm_required_text(const authority::Decision& decision, const Challenge& challenge);
 /// A person was asked and did not agree.
 std::string declined_text(const authority::Decision& decision, ConfirmationAnswer answer);

@@ -88,6 +88,7 @@ Rules read_rules(const json::object& block, std::string_view path, std::vector<P
   rules.deny = reader.texts("deny").value_or(std::vector<std::string>{});
   rules.allow = reader.texts("allow").value_or(std::vector<std::string>{});
   rules.confirm_tier3 = reader.flag("confirmTier3").value_or(false);
+  rules.agents_confirm = reader.flag("agentMayConfirm").value_or(false);
   if (const auto ttl = reader.number("confirmTtlSeconds", kTtlMinSeconds, kTtlMaxSeconds))
     rules.confirm_ttl = std::chrono::seconds(*ttl);
   if (const json::value* list = json::find(block, "rules"))

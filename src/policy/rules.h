@@ -54,6 +54,7 @@ struct Rules {
   std::vector<Rule> rules;
   bool confirm_tier3 = false;
   std::chrono::seconds confirm_ttl{120};
+  bool agents_confirm = false;  // operation_confirm is offered; otherwise only the operator confirms
 };
 
 /// A problem in the configuration: where it is and what to do about it. All of them are reported, not the

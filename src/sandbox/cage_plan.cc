@@ -115,6 +115,7 @@ json::object to_json(const CagePlan& plan) {
           {"write", to_array(plan.write)},
           {"home", plan.home},
           {"hosts", plan.hosts},
+          {"hidden", to_array(plan.hidden)},
           {"user", name_of(plan.user)},
           {"groups", to_array(plan.groups)},
           {"limits", to_json(plan.limits)},
@@ -126,6 +127,7 @@ Result<void> check(const CagePlan& plan) {
   if (plan.program.empty()) return fail(invalid("the cage's plan names no program"));
   for (const std::string& path : plan.read) RELAY_CHECK(check_path(path, "show"));
   for (const std::string& path : plan.write) RELAY_CHECK(check_path(path, "let it write to"));
+  for (const std::string& path : plan.hidden) RELAY_CHECK(check_path(path, "hide"));
   if (!plan.home.empty()) RELAY_CHECK(check_path(plan.home, "make a home at"));
   return {};
 }
@@ -139,6 +141,7 @@ Result<CagePlan> parse_cage_plan(std::string_view text) {
   RELAY_TRY(plan.args, parse_texts(object, "args"));
   RELAY_TRY(plan.read, parse_texts(object, "read"));
   RELAY_TRY(plan.write, parse_texts(object, "write"));
+  RELAY_TRY(plan.hidden, parse_texts(object, "hidden"));
   plan.hosts = json::find_bool(object, "hosts").value_or(false);
   if (const auto user = json::find_string(object, "user")) {
     const std::optional<CageUser> known = find_cage_user(*user);

@@ -2,7 +2,7 @@
 // (launch_plan.h) are the walls around it.
 //
 // {"program":"node","args":["server.js"],"directory":"/srv/x","read":["/srv/x"],"write":["/srv/data"],"home":"/home/u","hosts":true,
-//  "user":"unprivileged","groups":["/sys/fs/cgroup/memory/relay.7.x"],"limits":{"processes":258,"openFiles":4096,"fileBytes":4294967296},
+//  "hidden":["/srv/x/relay.config.json"],"user":"unprivileged","groups":["/sys/fs/cgroup/memory/relay.7.x"],"limits":{"processes":258,"openFiles":4096,"fileBytes":4294967296},
 //  "scratchBytes":536870912,"scratchFiles":65536}
 #pragma once
 
@@ -42,8 +42,9 @@ struct CagePlan {
   std::string directory;          // to start in; empty: /tmp
   std::vector<std::string> read;  // absolute; seen at the same place
   std::vector<std::string> write;
-  std::string home;    // an empty directory of the cage's own at this place; empty: none
-  bool hosts = false;  // descriptor kCageSocket takes the listening socket of the proxy
+  std::string home;                   // an empty directory of the cage's own at this place; empty: none
+  bool hosts = false;                 // descriptor kCageSocket takes the listening socket of the proxy
+  std::vector<std::string> hidden{};  // beneath read and write: covered by something empty and read-only
   CageUser user = CageUser::unprivileged;
   std::vector<std::string> groups{};  // directories of the control group that it joins; empty: none
   ProcessLimits limits{};             // of each process

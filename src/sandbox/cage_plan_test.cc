@@ -20,6 +20,7 @@ TEST(CagePlan, IsPrintedAndReadBack) {
       .write = {"/srv/data"},
       .home = "/home/u",
       .hosts = true,
+      .hidden = {"/srv/relay.config.json"},
       .user = CageUser::own,
       .groups = {"/sys/fs/cgroup/memory/relay.1.x"},
       .limits =
@@ -34,6 +35,7 @@ TEST(CagePlan, PathsThatWouldBeNoCageAreRefused) {
        {"", "relative", "/", "//", "/a/../b", "/a//b", "/proc", "/proc/1", "/dev/sda", "/sys/fs", "/a/./b"}) {
     EXPECT_FALSE(check({.program = "x", .read = {path}})) << path;
     EXPECT_FALSE(check({.program = "x", .write = {path}})) << path;
+    EXPECT_FALSE(check({.program = "x", .hidden = {path}})) << path;
   }
   for (const char* path : {"/a", "/processes", "/device/x", "/a/b.c/d e"})
     EXPECT_TRUE(check({.program = "x", .read = {path}})) << path;

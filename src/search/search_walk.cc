@@ -25,6 +25,14 @@ std::string read_small(const Fd& directory, const char* name) {
   return text;
 }
 
+// By what was really opened, and by its name.
+bool is_hidden(const SearchDir& dir, const std::string& name, const Fd& opened) {
+  const vfs::HiddenFiles* hidden = dir.area->mount->dir().hidden();
+  struct ::stat parent{}, status{};
+  return hidden && (::fstat(opened.get(), &status) != 0 || hidden->hides(status) ||
+                    ::fstat(dir.fd.get(), &parent) != 0 || hidden->hides_name(parent, name));
+}
+
 }  // namespace
 
 SearchWalk::SearchWalk(const vfs::Tree& tree, const SearchRequest& request, std::optional<Glob> file_pattern,
@@ -91,6 +99,7 @@ void SearchWalk::perform(const SearchTask& task, LineScan& scan, TopMatches& fou
 std::shared_ptr<SearchDir> SearchWalk::open_below(const SearchDir& dir, const std::string& name) const {
   auto fd = vfs::open_subdirectory(dir.fd, name.c_str());
   if (!fd) return nullptr;  // gone, or not for us: a search says what it can see
+  if (name != "." && is_hidden(dir, name, *fd)) return nullptr;
   auto below = std::make_shared<SearchDir>();
   below->area = dir.area;
   below->fd = std::move(*fd);
@@ -204,6 +213,7 @@ void SearchWalk::search_file(const SearchDir& dir, const std::string& name, Line
       ::openat(dir.fd.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct ::stat status{};
   if (!fd.is_open() || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (is_hidden(dir, name, fd)) return;
   tally_.add_file();
   FileSink sink(*this, found, [&] { return vfs::join(vfs::join(dir.area->tree_path, dir.path), name); });
   scan.search(fd, static_cast<std::uint64_t>(status.st_size), should_stop_, sink);

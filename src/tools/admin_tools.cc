@@ -59,6 +59,7 @@ Result<void> add_admin_tools(pipeline::Toolset& toolset, std::shared_ptr<const A
               return audit_tail(world, recorded);
             }));
   RELAY_CHECK(toolset.add_tool(std::move(tail)));
+  if (world->pipeline.broker().confirming() == policy::Confirming::operator_only) return {};
   RELAY_TRY(auto confirm,
             make_tool(embedded::operation_confirm(), [world](mcp::Context&, const Recorded& recorded) {
               return operation_confirm(world, recorded);

@@ -1,4 +1,4 @@
-// The admin toolset: server_info, audit_tail, operation_confirm.
+// The admin toolset: server_info, audit_tail and, where agents may confirm, operation_confirm.
 #pragma once
 
 #include <filesystem>

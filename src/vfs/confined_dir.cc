@@ -110,19 +110,43 @@ FileStat make_stat(const struct ::stat& status) {
           status.st_mode & 07777U};
 }
 
-FileResult<ConfinedDir> ConfinedDir::open(const std::string& host_path) {
+FileResult<ConfinedDir> ConfinedDir::open(const std::string& host_path,
+                                          std::shared_ptr<const HiddenFiles> hidden) {
   Fd fd(::open(host_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!fd.is_open()) return fail(file_error(errno, host_path));
-  ConfinedDir dir(std::move(fd));
+  ConfinedDir dir(std::move(fd), std::move(hidden));
   RELAY_FILE_CHECK(dir.open_at("", O_PATH | O_DIRECTORY));
   return dir;
 }
 
 FileResult<Fd> ConfinedDir::open_at(std::string_view path, int flags, unsigned mode) const {
+  if (hidden_ && !path.empty()) return open_by_parts(path, flags, mode);
   const std::string text(path.empty() ? "." : path);
   const int fd = open_beneath(fd_.get(), text.c_str(), flags, mode);
   if (fd < 0) return fail(file_error(errno, path));
   return Fd(fd);
+}
+
+// The descriptor of each part is what the next one is opened from: what was looked at is what is passed
+// through.
+FileResult<Fd> ConfinedDir::open_by_parts(std::string_view path, int flags, unsigned mode) const {
+  struct ::stat status{};
+  if (::fstat(fd_.get(), &status) != 0) return fail(file_error(errno, path));
+  Fd held;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const bool is_last = end == path.size();
+    const std::string part(path.substr(begin, end - begin));
+    if (hidden_->hides_name(status, part)) return fail(file_error(ENOENT, path));
+    const int from = held.is_open() ? held.get() : fd_.get();
+    Fd next(open_beneath(from, part.c_str(), is_last ? flags : O_PATH | O_DIRECTORY, is_last ? mode : 0));
+    if (!next.is_open()) return fail(file_error(errno, path));
+    if (::fstat(next.get(), &status) != 0) return fail(file_error(errno, path));
+    if (hidden_->hides(status)) return fail(file_error(ENOENT, path));
+    if (is_last) return next;
+    held = std::move(next);
+    begin = end + 1;
+  }
 }
 
 FileResult<Fd> ConfinedDir::open_dir(std::string_view path) const {

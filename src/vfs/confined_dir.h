@@ -5,25 +5,30 @@
 // the tree meanwhile. Where a mount follows links, `resolve` reads them one by one and gives the link-free
 // path that they lead to; rules are asked about that path, and it is opened link-free again. So what was
 // checked is what is opened, without realpath and without a race: a directory that turns into a link in
-// between is ELOOP, never an escape. All functions are safe from any thread.
+// between is ELOOP, never an escape. Where files are hidden (hidden_files.h) a path is opened part by part,
+// and each part is looked at after it was opened; what is hidden is ENOENT. All functions are safe from any
+// thread.
 #pragma once
 
 #include <sys/stat.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/fd.h"
 #include "vfs/file_error.h"
 #include "vfs/file_info.h"
+#include "vfs/hidden_files.h"
 
 namespace relay::vfs {
 
 class ConfinedDir {
  public:
   /// Fails with ENOSYS where the kernel has no openat2: without it there is no wall, so there is no mount.
-  static FileResult<ConfinedDir> open(const std::string& host_path);
+  static FileResult<ConfinedDir> open(const std::string& host_path,
+                                      std::shared_ptr<const HiddenFiles> hidden = nullptr);
 
   /// Paths are relative and clean; "" is the directory itself. Opens close on exec and never block.
   [[nodiscard]] FileResult<Fd> open_at(std::string_view path, int flags, unsigned mode = 0) const;
@@ -39,10 +44,18 @@ class ConfinedDir {
                                                 const LinkCheck& may_follow = {}) const;
 
   [[nodiscard]] int descriptor() const { return fd_.get(); }
+  /// Null: nothing is hidden.
+  [[nodiscard]] const HiddenFiles* hidden() const { return hidden_.get(); }
+  [[nodiscard]] bool hides_entry(const Fd& directory, const std::string& name) const {
+    return hidden_ && hidden_->hides_entry(directory, name.c_str());
+  }
 
  private:
-  explicit ConfinedDir(Fd fd) : fd_(std::move(fd)) {}
+  ConfinedDir(Fd fd, std::shared_ptr<const HiddenFiles> hidden)
+      : fd_(std::move(fd)), hidden_(std::move(hidden)) {}
+  [[nodiscard]] FileResult<Fd> open_by_parts(std::string_view path, int flags, unsigned mode) const;
   Fd fd_;
+  std::shared_ptr<const HiddenFiles> hidden_;
 };
 
 FileStat make_stat(const struct ::stat& status);

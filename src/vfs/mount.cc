@@ -65,7 +65,7 @@ Result<std::shared_ptr<Mount>> Mount::open(MountSpec spec, std::shared_ptr<Quota
         invalid(fmt::format("mount name '{}': use letters, digits, '-', '_' and '.'", spec.name)));
   auto rules = MountRules::parse(spec.allow, spec.deny);
   if (!rules) return relay::fail(invalid(fmt::format("mount '{}': {}", spec.name, rules.error().message)));
-  auto dir = ConfinedDir::open(spec.host_path);
+  auto dir = ConfinedDir::open(spec.host_path, spec.hidden);
   if (!dir) {
     dir.error().message = fmt::format("mount '{}': {}", spec.name, dir.error().message);
     return relay::fail(std::move(dir).error());
@@ -83,6 +83,19 @@ FileResult<> Mount::check_rules(std::string_view path, Check check) const {
 FileResult<> Mount::check_writable(std::string_view path) const {
   if (writable()) return {};
   return fail(file_error(EROFS, path));
+}
+
+FileResult<> Mount::check_free(const Fd& parent, const std::string& name, std::string_view path) const {
+  if (!dir_.hides_entry(parent, name)) return {};
+  return fail(file_error(EACCES, path, "it is the place of a file of Relay's own"));
+}
+
+FileResult<> Mount::check_movable(const Fd& parent, const std::string& name, std::string_view path) const {
+  if (dir_.hides_entry(parent, name)) return fail(file_error(ENOENT, path));
+  struct ::stat status{};
+  const bool known = ::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!known || !dir_.hidden() || !dir_.hidden()->pins(status)) return {};
+  return fail(file_error(EBUSY, path, "files of Relay's own lie behind it, so it stays where it is"));
 }
 
 FileResult<> Mount::check_use(const PathJudge& judge, std::string_view path, PathUse use) {
@@ -117,6 +130,7 @@ FileResult<DirectoryListing> Mount::list(std::string_view path, std::size_t entr
     RELAY_FILE_TRY(const Fd fd, dir_.open_dir(real));
     const auto visible = [&](std::string_view name, FileType type) {
       const std::string entry = join(real, name);
+      if (dir_.hides_entry(fd, std::string(name))) return false;
       const bool is_dir = type == FileType::directory;
       if (judge && !judge(entry, is_dir ? PathUse::pass : PathUse::read)) return false;
       return rules_.allows(entry) || (is_dir && rules_.allows_passing(entry));

@@ -45,6 +45,7 @@ struct MountSpec {
   MountMode mode = MountMode::ro;
   std::vector<std::string> allow, deny;  // see rules.h
   Symlinks symlinks = Symlinks::follow;
+  std::shared_ptr<const HiddenFiles> hidden = nullptr;  // what is not shown, whatever the rules say
 };
 
 class Mount {
@@ -88,6 +89,12 @@ class Mount {
   };
   [[nodiscard]] FileResult<> check_rules(std::string_view path, Check check) const;
   [[nodiscard]] FileResult<> check_writable(std::string_view path) const;
+  /// Nothing hidden stands at the name, and nothing may be put there.
+  [[nodiscard]] FileResult<> check_free(const Fd& parent, const std::string& name,
+                                        std::string_view path) const;
+  /// The name is neither hidden nor on the way to something hidden.
+  [[nodiscard]] FileResult<> check_movable(const Fd& parent, const std::string& name,
+                                           std::string_view path) const;
   static FileResult<> check_use(const PathJudge& judge, std::string_view path, PathUse use);
 
   /// How a path is checked before it is used.

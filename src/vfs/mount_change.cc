@@ -34,8 +34,9 @@ bool stat_name(const Named& named, struct ::stat& status) {
 // for a link meanwhile is unlinked or refused, not followed.
 class RecursiveRemoval {
  public:
-  RecursiveRemoval(const MountRules& rules, const PathJudge& judge, Quota::Change& change)
-      : rules_(rules), judge_(judge), change_(change) {}
+  RecursiveRemoval(const MountRules& rules, const PathJudge& judge, const HiddenFiles* hidden,
+                   Quota::Change& change)
+      : rules_(rules), judge_(judge), hidden_(hidden), change_(change) {}
 
   FileResult<> empty(const Fd& directory, const std::string& path, std::size_t depth) {
     if (depth > limits::kTreeDepth)
@@ -46,8 +47,11 @@ class RecursiveRemoval {
     for (DirReader::Entry entry; reader.next(entry);)
       entries.push_back({std::string(entry.name), entry.type, 0});
     if (reader.failed_number() != 0) return fail(file_error(reader.failed_number(), path));
-    for (const DirEntry& entry : entries)
+    for (const DirEntry& entry : entries) {
+      // What is hidden stays, and so does its directory: the caller hears that it is not empty.
+      if (hidden_ && hidden_->hides_entry(directory, entry.name.c_str())) continue;
       RELAY_FILE_CHECK(remove(directory, entry, join(path, entry.name), depth));
+    }
     return {};
   }
 
@@ -72,6 +76,7 @@ class RecursiveRemoval {
   FileResult<> unlink(const Fd& directory, const DirEntry& entry, const std::string& path) {
     struct ::stat status{};
     const bool known = ::fstatat(directory.get(), entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (known && hidden_ && hidden_->pins(status)) return fail(file_error(EBUSY, path));
     const int flags = entry.type == FileType::directory ? AT_REMOVEDIR : 0;
     if (::unlinkat(directory.get(), entry.name.c_str(), flags) != 0) return fail(file_error(errno, path));
     const bool is_file = known && S_ISREG(status.st_mode);
@@ -81,6 +86,7 @@ class RecursiveRemoval {
 
   const MountRules& rules_;
   const PathJudge& judge_;
+  const HiddenFiles* hidden_;
   Quota::Change& change_;
   std::size_t removed_ = 0;
 };
@@ -89,6 +95,7 @@ class RecursiveRemoval {
 
 FileResult<> Mount::make_one_dir(const std::string& path) {
   RELAY_FILE_TRY(const Named named, open_parent(dir_, path));
+  RELAY_FILE_CHECK(check_free(named.parent, named.name, path));
   Quota::Change change(quota_.get());
   struct ::stat status{};
   if (stat_name(named, status)) return fail(file_error(EEXIST, path));
@@ -127,10 +134,11 @@ FileResult<> Mount::remove_one(const std::string& path, Depth depth, const PathJ
   Quota::Change change(quota_.get());
   struct ::stat status{};
   if (!stat_name(named, status)) return fail(file_error(errno, path));
+  RELAY_FILE_CHECK(check_movable(named.parent, named.name, path));
   const bool is_dir = S_ISDIR(status.st_mode);
   if (is_dir && depth == Depth::recursive) {
     RELAY_FILE_TRY(const Fd directory, open_subdirectory(named.parent, named.name.c_str()));
-    RELAY_FILE_CHECK(RecursiveRemoval(rules_, judge, change).empty(directory, path, 0));
+    RELAY_FILE_CHECK(RecursiveRemoval(rules_, judge, dir_.hidden(), change).empty(directory, path, 0));
   }
   if (::unlinkat(named.parent.get(), named.name.c_str(), is_dir ? AT_REMOVEDIR : 0) != 0) {
     return fail(file_error(errno, path));
@@ -154,6 +162,9 @@ FileResult<> Mount::rename_one(const RenameEnd& source_end, const std::string& o
   Quota::Change change(from.quota_.get());
   struct ::stat source{}, target{};
   if (!stat_name(old_name, source)) return fail(file_error(errno, old_path));
+  RELAY_FILE_CHECK(from.check_movable(old_name.parent, old_name.name, old_path));
+  RELAY_FILE_CHECK(to.check_free(new_name.parent, new_name.name, new_path));
+  RELAY_FILE_CHECK(to.check_movable(new_name.parent, new_name.name, new_path));
   const bool has_rules = !from.rules_.empty() || !to.rules_.empty();
   if (S_ISDIR(source.st_mode) && has_rules) {
     return fail(

@@ -155,6 +155,7 @@ FileResult<Fd> Mount::make_temporary(const Fd& parent, std::string& name) {
 FileResult<WriteReceipt> Mount::replace(const std::string& path, const WriteRequest& request) {
   const SplitPath split = split_last(path);
   RELAY_FILE_TRY(const Fd parent, dir_.open_at(split.directory, O_PATH | O_DIRECTORY));
+  RELAY_FILE_CHECK(check_free(parent, split.name, path));
   RELAY_FILE_TRY(Target target, look_at_target(parent, split.name, path));
   const std::uint64_t size = request.bytes.size();
   if (!Quota::Change(quota_.get()).reserve(size, 1)) return fail(no_room(path));
@@ -164,6 +165,7 @@ FileResult<WriteReceipt> Mount::replace(const std::string& path, const WriteRequ
     RELAY_FILE_TRY(const Fd fd, make_temporary(parent, temporary));
     RELAY_FILE_CHECK(fill_temporary(fd, target, request, path));
     Quota::Change change(quota_.get());
+    RELAY_FILE_CHECK(check_free(parent, split.name, path));
     RELAY_FILE_TRY(target, look_at_target(parent, split.name, path));
     if (::renameat(parent.get(), temporary.c_str(), parent.get(), split.name.c_str()) != 0) {
       return fail(file_error(errno, path));

@@ -44,10 +44,11 @@ bool remove_workspace(const std::string& directory) {
 
 // Guests write here, so links that they could plant are never followed.
 Result<std::shared_ptr<Mount>> open_area(const std::string& workspace, const char* area,
-                                         const std::shared_ptr<Quota>& quota) {
+                                         const std::shared_ptr<Quota>& quota,
+                                         std::shared_ptr<const HiddenFiles> hidden) {
   const std::string path = workspace + "/" + area;
   RELAY_CHECK(make_directories(path));
-  return Mount::open({area, path, MountMode::rw, {}, {}, Symlinks::forbid}, quota);
+  return Mount::open({area, path, MountMode::rw, {}, {}, Symlinks::forbid, std::move(hidden)}, quota);
 }
 
 Result<void> check_names(const std::vector<MountSpec>& mounts) {
@@ -61,14 +62,26 @@ Result<void> check_names(const std::vector<MountSpec>& mounts) {
   return {};
 }
 
+// A mount inside of what is hidden would show it by another door.
+Result<void> check_root(const Mount& mount) {
+  if (!mount.dir().hidden()) return {};
+  const auto root = mount.dir().open_at("", O_PATH | O_DIRECTORY);
+  if (root && !mount.dir().hidden()->holds(*root)) return {};
+  return relay::fail(
+      invalid(fmt::format("mount '{}': {} lies where Relay keeps its own files; mount another directory",
+                          mount.spec().name, mount.spec().host_path)));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<SyntheticDir> mcps) {
   RELAY_CHECK(check_names(spec.mounts));
   std::unique_ptr<Trees> trees(new Trees(std::move(spec)));
   trees->mcps_ = std::move(mcps);
-  for (const MountSpec& mount : trees->spec_.mounts) {
+  for (MountSpec& mount : trees->spec_.mounts) {
+    mount.hidden = trees->spec_.hidden;
     RELAY_TRY(auto opened, Mount::open(mount));
+    RELAY_CHECK(check_root(*opened));
     trees->host_.push_back(std::move(opened));
   }
   RELAY_CHECK(make_directories(trees->spec_.workspace_dir));
@@ -100,8 +113,8 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
   const auto quota = std::make_shared<Quota>(
       spec_.workspace_quota, [directory, stop = stop_.get_token()] { return measure(directory, stop); });
   TreeParts parts{host_, nullptr, nullptr, mcps_};
-  RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota));
-  RELAY_TRY(parts.out, open_area(directory, "out", quota));
+  RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota, spec_.hidden));
+  RELAY_TRY(parts.out, open_area(directory, "out", quota, spec_.hidden));
   const Tree tree(std::move(parts));
   return std::make_shared<Tree>(spec_.policy ? tree.narrowed(*spec_.policy) : tree);
 }

@@ -42,6 +42,7 @@ struct TreeSpec {
   WorkspaceKind workspace = WorkspaceKind::shared;
   Usage workspace_quota{limits::kWorkspaceBytes, limits::kWorkspaceFiles};
   std::optional<policy::FilesystemPolicy> policy = {};  // policy.filesystem; without one everything goes
+  std::shared_ptr<const HiddenFiles> hidden = nullptr;  // see hidden_files.h
 };
 
 class Trees {

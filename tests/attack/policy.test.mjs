@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { run, temporaryDirectory } from '../program.mjs';
+import { run, stateOf, temporaryDirectory } from '../program.mjs';
 import { initializeMessage } from '../mcp.mjs';
 import { connect } from '../files/clients.mjs';
 
@@ -140,7 +140,7 @@ test('a name that a client gives itself satisfies no allow rule, and explain say
     config: { toolsets: ['files'], mounts: mounted(project(t)), policy: { mode: 'guarded', rules: [{ client: `local/${name}`, effect: 'allow' }] } },
   });
   assert.match(await client.refused('write', { path: '/host/p/x', content: 'x' }), /DENIED/);
-  const lines = readFileSync(join(client.cwd, '.relay/audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const lines = readFileSync(join(stateOf(client.cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
   const id = JSON.stringify(lines.at(-1)).match(/req_[0-9a-f]+/)[0];
   const { stdout } = await run('relay', ['explain', id], { cwd: client.cwd });
   assert.match(stdout, /own claim/);

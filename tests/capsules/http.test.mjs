@@ -5,14 +5,14 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callTool, request } from '../mcp.mjs';
-import { serve, until } from '../program.mjs';
+import { serve, until, stateOf } from '../program.mjs';
 
 const source = 'console.log("kept"); // ' + 'x'.repeat(500);
 
 // A server that has run one program, and the hash under which it kept its capsule.
 async function withCapsule(t, options = {}) {
   const server = await serve(t, options);
-  const ran = await callTool(server.endpoint, 'run_js', { code: source }, options.token ? { token: readFileSync(join(server.cwd, '.relay', 'token'), 'utf8').trim() } : {});
+  const ran = await callTool(server.endpoint, 'run_js', { code: source }, options.token ? { token: readFileSync(join(stateOf(server.cwd), 'token'), 'utf8').trim() } : {});
   assert.equal(ran.structuredContent.exitCode, 0);
   const root = join(server.cwd, '.relay', 'capsules');
   const find = () => readdirSync(root).find((name) => /^[0-9a-f]{64}$/.test(name) && existsSync(join(root, name, 'capsule.json')));
@@ -95,6 +95,6 @@ test('a web page, a foreign Host and a stranger without the token get nothing', 
   }
   const closed = await withCapsule(t, { flags: ['--no-open', '--no-ui', '--auth', 'token'], token: true });
   assert.equal((await closed.file('main.js')).status, 401);
-  const token = readFileSync(join(closed.cwd, '.relay', 'token'), 'utf8').trim();
+  const token = readFileSync(join(stateOf(closed.cwd), 'token'), 'utf8').trim();
   assert.equal((await closed.file('main.js', { authorization: `Bearer ${token}` })).body, source);
 });

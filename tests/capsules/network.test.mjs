@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { request } from '../mcp.mjs';
-import { serve, temporaryDirectory, until } from '../program.mjs';
+import { serve, stateOf, temporaryDirectory, until } from '../program.mjs';
 import { loopback, peer, runJs, runPy } from './support.mjs';
 
-const auditLines = (server) => readFileSync(join(server.cwd, '.relay', 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+const auditLines = (server) => readFileSync(join(stateOf(server.cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 const refusals = async (server, count) =>
   until(`${count} refusals on record`, () => {
     const lines = auditLines(server).filter(({ tool, parent, args }) => tool === 'fetch' && parent && args.what);

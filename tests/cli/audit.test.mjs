@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callTool, modernRequest, request } from '../mcp.mjs';
-import { atEnd, configured, program, run, serve, start, temporaryDirectory } from '../program.mjs';
+import { atEnd, configured, program, run, serve, start, stateOf, temporaryDirectory } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
-const logOf = (server) => join(server.cwd, '.relay', 'audit.jsonl');
+const logOf = (server) => join(stateOf(server.cwd), 'audit.jsonl');
 const linesOf = (path) => readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 const verify = (server, ...flags) => run('relay', ['audit', 'verify', '-c', server.file, ...flags], { cwd: server.cwd });
 const attempt = (server, path) => callTool(server.endpoint, 'read', { path });
@@ -146,7 +146,7 @@ test('audit tail is for people on a terminal, and records for programs', async (
   const onTerminal = (...args) => {
     const lines = args.includes('-n') ? [] : ['-n', '1'];
     const line = [program('relay'), 'audit', 'tail', '-c', server.file, ...lines, ...args];
-    return execFileSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...line], { cwd: server.cwd, encoding: 'utf8', input: '' });
+    return execFileSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...line], { cwd: server.cwd, encoding: 'utf8', input: '', env: { ...process.env, RELAY_STATE: stateOf(server.cwd) } });
   };
   assert.match(onTerminal(), /^\d\d-\d\d \d\d:\d\d:\d\d  \w+ +[\d.]+ (us|ms|s)  read +\S.* req_[0-9a-f]{8}  \{"path/);
   assert.doesNotMatch(onTerminal('-n', '50'), /start/, 'start lines are for those who ask');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { callTool, initializeMessage, legacyPost, modernRequest, request } from '../mcp.mjs';
 import { descendants } from '../processes.mjs';
-import { configured, program, run, serve, start, temporaryDirectory, until } from '../program.mjs';
+import { configured, program, run, serve, start, stateOf, temporaryDirectory, until } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
 const discover = (url, headers) => request(`${url}/mcp`, modernRequest('server/discover', {}, { headers }));
@@ -79,14 +79,14 @@ test('the token is made at first start, kept 0600, and never written where no te
   for (let turn = 0; turn < 2; ++turn) {
     const server = start(t, 'relay', ['serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open', '--log-level', 'debug'], { cwd });
     const { url } = await server.waitForLog('listening', { seconds: 60 });
-    const token = readFileSync(join(cwd, '.relay', 'token'), 'utf8').trim();
+    const token = readFileSync(join(stateOf(cwd), 'token'), 'utf8').trim();
     assert.ok(token.length >= 32, 'long enough not to be guessed');
-    assert.equal(statSync(join(cwd, '.relay', 'token')).mode & 0o777, 0o600);
+    assert.equal(statSync(join(stateOf(cwd), 'token')).mode & 0o777, 0o600);
     await callTool(`${url}/mcp`, 'server_info', {}, { token });
     await server.stop();
     assert.ok(!(server.stdout + server.stderr).includes(token), 'output that may be a log file holds no token');
-    assert.equal(server.stdout.includes(join('.relay', 'token')), turn === 0, 'the first start says where it is');
-    const audit = join(cwd, '.relay', 'audit.jsonl');
+    assert.equal(server.stdout.includes(join(stateOf(cwd), 'token')), turn === 0, 'the first start says where it is');
+    const audit = join(stateOf(cwd), 'audit.jsonl');
     if (existsSync(audit)) assert.ok(!readFileSync(audit, 'utf8').includes(token));
   }
 });
@@ -98,7 +98,7 @@ test('a person at a terminal sees the token once', async (t) => {
     const line = [program('relay'), 'serve', '-c', file, '--bind', '127.0.0.1', '--port', '0', '--no-open'].join(' ');
     const terminal = start(t, '/usr/bin/script', ['--quiet', '--command', `exec ${line}`, '/dev/null'], { cwd });
     await until('the server at the terminal', () => /listening/.test(terminal.stdout), { seconds: 60 });
-    const token = readFileSync(join(cwd, '.relay', 'token'), 'utf8').trim();
+    const token = readFileSync(join(stateOf(cwd), 'token'), 'utf8').trim();
     shown.push(terminal.stdout.split(token).length - 1);
     const relay = descendants(terminal.pid).find(({ name }) => name === 'relay');
     process.kill(relay.pid, 'SIGTERM');
@@ -109,7 +109,7 @@ test('a person at a terminal sees the token once', async (t) => {
 
 test('a wrong, missing or malformed token is 401 on what can act', async (t) => {
   const server = await serve(t, { config: { ...config, auth: { mode: 'token' } } });
-  const token = readFileSync(join(server.cwd, '.relay', 'token'), 'utf8').trim();
+  const token = readFileSync(join(stateOf(server.cwd), 'token'), 'utf8').trim();
   const wrong = [undefined, 'Bearer wrong', `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, `Basic ${token}`, token, 'Bearer ', `Bearer  `, 'Bearer \u00e9'];
   for (const authorization of wrong) {
     const answer = await discover(server.url, authorization === undefined ? {} : { authorization });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { configured, run, temporaryDirectory } from '../program.mjs';
+import { configured, run, temporaryDirectory, stateOf } from '../program.mjs';
 
 const fixture = join(import.meta.dirname, '..', 'upstream', 'fixtures', 'moody_server.py');
 const moody = (name, mood = 'steady', more = {}) => ({ name, command: 'python3', args: [fixture, mood], ...more });
@@ -149,7 +149,7 @@ test('tools lists them; call calls one, is recorded, and passes errors on', asyn
   assert.equal(JSON.parse((await expectCode(mcp(cwd, ['call', 'm', 'echo', 'text=5', '--json']), 0)).stdout).content[0].text, '5');
   assert.match((await expectCode(mcp(cwd, ['call', 'm', 'ecco', 'text=x']), 1)).stderr, /did you mean "echo"/);
   assert.match((await expectCode(mcp(cwd, ['call', 'locked', 'echo', 'text=x']), 1)).stderr, /no tool "echo"/);
-  const lines = readFileSync(join(cwd, '.relay', 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const lines = readFileSync(join(stateOf(cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
   assert.ok(lines.some((line) => JSON.stringify(line).includes('m/echo')), JSON.stringify(lines.at(-1)));
   await expectCode(run('relay', ['audit', 'verify'], { cwd }), 0);
 });
@@ -178,7 +178,7 @@ test('a secret is kept for us alone, reaches the server, and is never shown', as
   assert.match((await expectCode(mcp(cwd, ['test', 'a']), 1)).stderr, /a\.TOKEN/);
   assert.match((await expectCode(mcp(cwd, ['secret', 'set', 'a.TOKEN'], { input: 'sk-very-secret-4711\n' }), 0)).stdout, /\$\{secret:a\.TOKEN\}/);
   assert.equal((await expectCode(mcp(cwd, ['secret', 'list']), 0)).stdout, 'a.TOKEN\n');
-  const file = join(cwd, '.relay', 'mcp', 'secrets.json');
+  const file = join(stateOf(cwd), 'mcp', 'secrets.json');
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const { both } = await expectCode(mcp(cwd, ['test', 'a']), 1);
   assert.match(both, /token is/);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { run, temporaryDirectory } from '../program.mjs';
+import { run, temporaryDirectory, stateOf } from '../program.mjs';
 
 // A home directory and a project in it, with files as the programs write them.
 function home(t, files) {
@@ -94,7 +94,7 @@ test('secrets go to the secret store, or stay where the user wants them, and are
   const { stdout, stderr } = await importing(kept, ['--yes']);
   assert.ok(!(stdout + stderr).includes('4711'), stdout + stderr);
   assert.deepEqual(added(kept)[0].env, { GITHUB_TOKEN: '${secret:gh.GITHUB_TOKEN}' });
-  assert.deepEqual(JSON.parse(readFileSync(join(kept.project, '.relay/mcp/secrets.json'), 'utf8')), { 'gh.GITHUB_TOKEN': 'ghp_very-secret-4711' });
+  assert.deepEqual(JSON.parse(readFileSync(join(stateOf(kept.project), 'mcp/secrets.json'), 'utf8')), { 'gh.GITHUB_TOKEN': 'ghp_very-secret-4711' });
   const plain = home(t, files);
   const answered = await importing(plain, [], { input: 'y\nn\n' });
   assert.ok(!(answered.stdout + answered.stderr).includes('4711'));

@@ -35,8 +35,9 @@ test('serve: a broken configuration is refused with all its problems, and what n
   assert.ok(server.logs().filter(({ msg }) => msg === 'the changed configuration has a problem').length >= 1);
   assert.equal((await callTool(server.endpoint, 'a__echo', { text: 'x' })).content[0].text, 'x');
   writeFileSync(server.file, JSON.stringify({ toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 }, policy: { mode: 'readonly' }, mcps: [moody('a')] }));
-  const line = await server.waitForLog('read the configuration again', { seconds: 60 });
-  assert.match(line.needsRestart, /policy/);
+  writeFileSync(server.file, JSON.stringify({ toolsets: ['admin'], server: { maxConnections: 7 }, gateway: { listTimeoutMs: 120_000 }, policy: { mode: 'readonly' }, mcps: [moody('a')] }));
+  const line = await until('the connections to be named', () => server.logs().find(({ msg, needsRestart }) => msg === 'read the configuration again' && needsRestart), { seconds: 60 });
+  assert.match(line.needsRestart, /server/);
 });
 
 test('SIGHUP reads the configuration again', async (t) => {
@@ -52,7 +53,7 @@ test('stdio: a server that is added appears', async (t) => {
   relay.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } } })}\n`);
   await until('the handshake', () => relay.stdout.includes('"id":1'), { seconds: 60 });
   relay.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
-  writeFileSync(file, JSON.stringify({ toolsets: ['admin'], gateway: { listTimeoutMs: 120_000 }, mcps: [moody('late')] }));
+  assert.equal((await run('relay', ['mcp', 'add', 'late', '--expose', 'tools', '--', 'python3', fixture, 'steady'], { cwd })).code, 0);
   await relay.waitForLog('read the configuration again', { seconds: 60 });
   relay.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'late__echo', arguments: { text: 'here' } } })}\n`);
   await until('the answer', () => relay.stdout.split('\n').some((line) => line.includes('"id":2') && line.includes('here')), { seconds: 150 });

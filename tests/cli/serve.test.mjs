@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callTool, request } from '../mcp.mjs';
-import { run, serve } from '../program.mjs';
+import { run, serve, stateOf } from '../program.mjs';
 
 const config = { toolsets: ['files', 'admin'] };
 
@@ -76,11 +76,11 @@ test('every line of the log is JSON with time, level and message', async (t) => 
 
 test('the first start makes a signing key, keeps it private, and shows its fingerprint', async (t) => {
   const server = await serve(t, { config: { toolsets: ['code', 'files', 'admin'] } });
-  const keys = join(server.cwd, '.relay', 'keys');
+  const keys = join(stateOf(server.cwd), 'keys');
   await callTool(server.endpoint, 'server_info');
   assert.ok(existsSync(join(keys, 'signing.key')) && existsSync(join(keys, 'signing.pub')));
   assert.equal(statSync(join(keys, 'signing.key')).mode & 0o777, 0o600);
-  assert.equal(statSync(join(server.cwd, '.relay')).mode & 0o077, 0, 'the state directory is the owner\'s alone');
+  for (const path of [stateOf(server.cwd), join(server.cwd, '.relay')]) assert.equal(statSync(path).mode & 0o077, 0, `${path} is the owner's alone`);
   assert.match(server.stderr, /[0-9a-f]{16}/, 'a fingerprint is in the log');
 });
 

@@ -5,7 +5,7 @@ import net from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callTool, initialize, messagesOf, modernRequest, openStream, request } from '../mcp.mjs';
-import { atEnd, Program, program, run, serve, until } from '../program.mjs';
+import { atEnd, Program, program, run, serve, until, stateOf } from '../program.mjs';
 
 const quiet = { toolsets: ['files', 'admin'] };
 const running = { toolsets: ['code', 'files', 'admin'] };
@@ -74,7 +74,7 @@ test('SIGKILL leaves no process behind, and the next start works on the same sta
   assert.equal((await request(`${url}/healthz`)).status, 200);
   await callTool(`${url}/mcp`, 'run_js', { code: '1' });
   await second.stop();
-  assert.ok(existsSync(join(first.cwd, '.relay', 'audit.jsonl')));
+  assert.ok(existsSync(join(stateOf(first.cwd), 'audit.jsonl')));
   const verdict = await run('relay', ['audit', 'verify', '-c', first.file], { cwd: first.cwd });
   assert.equal(verdict.code, 0, verdict.stdout + verdict.stderr);
 });

@@ -7,12 +7,12 @@ import { createMCPClient } from '@ai-sdk/mcp';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { atEnd, modules, run, serve, temporaryDirectory } from '../program.mjs';
+import { atEnd, modules, run, serve, temporaryDirectory, stateOf } from '../program.mjs';
 import { config, expectServerInfo } from './expectations.mjs';
 
 async function guarded(t) {
   const server = await serve(t, { config: { ...config, auth: { mode: 'token' } } });
-  return { server, url: new URL(server.endpoint), headers: { Authorization: `Bearer ${readFileSync(join(server.cwd, '.relay', 'token'), 'utf8').trim()}` } };
+  return { server, url: new URL(server.endpoint), headers: { Authorization: `Bearer ${readFileSync(join(stateOf(server.cwd), 'token'), 'utf8').trim()}` } };
 }
 
 const info = { name: 'server_info', arguments: {} };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { join } from 'node:path';
 import { ask, callTool, request } from '../mcp.mjs';
-import { serve, until } from '../program.mjs';
+import { serve, until, stateOf } from '../program.mjs';
 import { probe, run } from './servers.mjs';
 
 const slow = { timeout: 240_000 };
@@ -41,7 +41,7 @@ test('output types are learned from results, and shown', slow, async (t) => {
   const { value } = await run(server, 'js', '(await mcp.describe("probe", "list_records")).typescript');
   assert.match(value, /learned from 1 result/);
   assert.match(value, /even: boolean;/);
-  const learned = join(server.cwd, '.relay', 'mcp', 'learned.json');
+  const learned = join(stateOf(server.cwd), 'mcp', 'learned.json');
   await until('what was learned', () => existsSync(learned), { seconds: 60 });
   assert.equal(JSON.parse(readFileSync(learned, 'utf8')).servers.probe.list_records.samples, 1);
 });
@@ -62,7 +62,7 @@ test('a call names the servers it may use, and the policy may demand it', slow, 
 test('inner calls are on record, with the run they belong to', slow, async (t) => {
   const server = await serve(t, { config: { mcps: [probe()] } });
   await run(server, 'js', 'await mcp.probe.echo({value: 1})');
-  const lines = readFileSync(join(server.cwd, '.relay', 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const lines = readFileSync(join(stateOf(server.cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
   const inner = lines.find((line) => JSON.stringify(line).includes('"upstream":"probe/echo"'));
   assert.ok(inner, 'a line about probe/echo');
   assert.ok(lines.some((line) => line !== inner && JSON.stringify(inner).includes(line.requestId ?? line.request_id ?? '?')), JSON.stringify(inner));

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ask, callTool } from '../mcp.mjs';
-import { configured, start, until } from '../program.mjs';
+import { configured, start, until, stateOf as stateDirectory } from '../program.mjs';
 import { probe, run } from './servers.mjs';
 
 const slow = { timeout: 240_000 };
@@ -23,7 +23,7 @@ function successors(t, config) {
 }
 
 const stateOf = async (server) => (await run(server, 'js', 'await mcp.servers()')).value.map(({ name, state }) => `${name} ${state}`).join();
-const offers = (cwd) => join(cwd, '.relay', 'mcp', 'offers');
+const offers = (cwd) => join(stateDirectory(cwd), 'mcp', 'offers');
 
 async function seenOnce(t) {
   const relays = successors(t, { mcps: [{ ...probe('probe', 3), expose: 'both' }] });

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from '../mcp.mjs';
-import { atEnd, configured, freePort, run, serve, start, temporaryDirectory, until } from '../program.mjs';
+import { atEnd, configured, freePort, run, serve, start, stateOf, temporaryDirectory, until } from '../program.mjs';
 import { another, connect } from '../files/clients.mjs';
 import { listen } from './facts_server.mjs';
 
@@ -107,7 +107,7 @@ group('files, tools and rules', {
       mount('deny', one, { deny: ['a.txt'] }), mount('symlinks', one, { symlinks: 'never' })],
     workspace: 'session', workspaceQuotaBytes: 1048576,
     policy: {
-      deny: ['^read /tmp/denied$'], confirmTier3: true, confirmTtlSeconds: 7,
+      deny: ['^read /tmp/denied$'], confirmTier3: true, agentMayConfirm: true, confirmTtlSeconds: 7,
       rules: [denies({ path: '/tmp/tool' }), denies({ client: 'local*', path: '/tmp/client' }), denies({ path: '/tmp/path' }),
         denies({ path: '/tmp/effect' }), denies({ path: '/tmp/tier', effect: 'allow', tier: 3 }), denies({ path: '/tmp/reason', reason: 'because it is flipped' })],
       filesystem: { readonly: ['/host', '/tmp'], writable: ['/tmp', '/host/mode'], denied: ['/host/path/d'] },
@@ -136,6 +136,7 @@ group('files, tools and rules', {
     'policy.rules[].tier': readsTmp('tier'),
     'policy.rules[].reason': readsTmp('reason'),
     'policy.confirmTier3': async (client) => (await info(client)).confirm.tier3,
+    'policy.agentMayConfirm': async (client) => (await toolNames(client)).includes('operation_confirm'),
     'policy.confirmTtlSeconds': async (client) => (await info(client)).confirm.ttlSeconds,
     'policy.filesystem.readonly': (client) => works(client, 'read', { path: '/out' }),
     'policy.filesystem.writable': (client) => works(client, 'write', { path: '/out/x', content: 'x' }),
@@ -258,14 +259,14 @@ for (const [key, [plain, flipped, code, language]] of Object.entries(commandLine
   });
 }
 
-const auditOf = (client, name = '.relay/audit.jsonl') => (existsSync(join(client.cwd, name)) ? readFileSync(join(client.cwd, name), 'utf8').split('\n')[0] : null);
+const auditOf = (client, path = join(stateOf(client.cwd), 'audit.jsonl')) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n')[0] : null);
 group('the audit log', {
   start: async (t, config) => { const client = await onStdio(t, config); await client.tool('read', { path: '/tmp' }); return client; },
   plain: () => ({ toolsets: ['files'] }),
   flipped: () => ({ toolsets: ['files'], audit: { path: 'log/audit.cef', format: 'cef', chain: false } }),
   looks: {
     'audit.path': (client) => auditOf(client) !== null,
-    'audit.format': (client) => (auditOf(client) ?? auditOf(client, 'log/audit.cef')).startsWith('CEF:'),
+    'audit.format': (client) => (auditOf(client) ?? auditOf(client, join(client.cwd, 'log/audit.cef'))).startsWith('CEF:'),
   },
 });
 group('the chain of the audit log', {

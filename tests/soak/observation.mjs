@@ -45,7 +45,7 @@ function observeOnce(server) {
     files: openFiles(server.pid).length,
     processes: below.filter((one) => one.state !== 'Z').length,
     zombies: below.filter((one) => one.state === 'Z').length,
-    directories: stateEntries(join(server.cwd, '.relay')),
+    directories: stateEntries(join(server.cwd, '.relay')) + stateEntries(server.state),
     groups: controlGroups(server.pid),
     privateMb: own.private,
     rssMb: own.rss,

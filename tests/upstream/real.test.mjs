@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { serve, temporaryDirectory, until } from '../program.mjs';
+import { serve, temporaryDirectory, until, stateOf } from '../program.mjs';
 import { descendants } from '../processes.mjs';
 import { ask, callTool } from '../mcp.mjs';
 import { entries } from './servers.mjs';
@@ -93,7 +93,7 @@ test('allow, deny, tiers and policy hold for upstream tools, and each call is on
   const confirm = await callTool(server.endpoint, 'memory__read_graph');
   assert.match(JSON.stringify(confirm), /confirm/i);
   await callTool(server.endpoint, 'memory__search_nodes', { query: 'x' });
-  const lines = readFileSync(join(server.cwd, '.relay', 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const lines = readFileSync(join(stateOf(server.cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
   assert.ok(lines.some((line) => line.upstream === 'memory/search_nodes' && line.tool === 'memory__search_nodes' && line.outcome === 'ok'));
   assert.ok(lines.some((line) => line.upstream === 'memory/search_nodes' && line.denied));
 });

@@ -253,6 +253,49 @@ bool needs_home(const sandbox::CagePlan& plan) {
          std::ranges::none_of(plan.write, covers);
 }
 
+// ---- Relay's own files, where a declared path holds them.
+
+bool lies_in_declared(const sandbox::CagePlan& plan, const std::string& path) {
+  const auto holds = [&](const std::string& declared) { return path.starts_with(declared + "/"); };
+  return std::ranges::any_of(plan.read, holds) || std::ranges::any_of(plan.write, holds);
+}
+
+// A directory that is a mount point cannot be renamed or removed in here, so nothing else can take its place.
+Result<void> pin_ways(const sandbox::CagePlan& plan) {
+  std::set<std::string> ways;
+  for (const std::string& hidden : plan.hidden)
+    for (std::string way = hidden.substr(0, hidden.rfind('/')); lies_in_declared(plan, way);
+         way.resize(way.rfind('/')))
+      ways.insert(way);
+  for (const std::string& way : ways)
+    if (::mount(way.c_str(), way.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+      return wall_failed("pin " + way);
+  return {};
+}
+
+Result<void> cover(const std::string& path, const char* empty_file) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0)
+    return errno == ENOENT || errno == ENOTDIR ? Result<void>{} : wall_failed("look at " + path);
+  if (S_ISDIR(status.st_mode)) {
+    if (::mount("cage", path.c_str(), "tmpfs", kPlain | MS_RDONLY, "size=4k,mode=555") != 0)
+      return wall_failed("hide " + path);
+    return {};
+  }
+  if (::mount(empty_file, path.c_str(), nullptr, MS_BIND, nullptr) != 0) return wall_failed("hide " + path);
+  return make_read_only(path.c_str());
+}
+
+Result<void> hide_paths(const sandbox::CagePlan& plan) {
+  if (plan.hidden.empty()) return {};
+  constexpr const char* kEmpty = "/.empty";
+  RELAY_CHECK(pin_ways(plan));
+  RELAY_CHECK(make_file(kEmpty, ""));
+  for (const std::string& path : plan.hidden) RELAY_CHECK(cover(path, kEmpty));
+  if (::unlink(kEmpty) != 0) return wall_failed("hide files");
+  return {};
+}
+
 }  // namespace
 
 Result<void> enter_private_root(const sandbox::CagePlan& plan, const Parts& system,
@@ -271,6 +314,7 @@ Result<void> enter_private_root(const sandbox::CagePlan& plan, const Parts& syst
   if (needs_home(plan)) RELAY_CHECK(bind_scratch("home", plan.home, 0700));
   RELAY_CHECK(close_scratch());
   for (const Tree& tree : declared) RELAY_CHECK(put_tree(tree));
+  RELAY_CHECK(hide_paths(plan));
   RELAY_CHECK(make_directories("/var"));
   if (::symlink("/tmp", "/var/tmp") != 0 && errno != EEXIST) return wall_failed("link /var/tmp");
   RELAY_CHECK(make_read_only("/dev"));
