@@ -20,10 +20,11 @@ namespace {
 
 namespace asio = io::asio;
 
-authority::Caller local_caller() {
+authority::Caller local_caller(RandomSource& random) {
   authority::Caller caller;
   caller.principal = "local";
   caller.transport = authority::Transport::stdio;
+  caller.connection = make_token(random, 24);
   return caller;
 }
 
@@ -36,7 +37,7 @@ io::Task<void> end(World& world, asio::io_context& loop) {
 
 io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in,
                            asio::posix::stream_descriptor& out, World& world, asio::io_context& loop) {
-  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller());
+  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller(world.random()));
   RELAY_CO_CHECK(co_await end(world, loop));
   co_return served;
 }

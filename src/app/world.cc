@@ -318,6 +318,7 @@ Result<void> World::open_execution(Purpose purpose) {
                                                                            .policy = config_.policy.run,
                                                                            .http = *http_,
                                                                            .loop = loop_,
+                                                                           .random = random_,
                                                                            .packages = *packages_,
                                                                            .on_refusal = std::move(refused),
                                                                            .may_write = std::move(may_write),
@@ -357,6 +358,8 @@ Result<void> World::add_toolsets() {
     backend_->add(*toolset);
     toolsets_.push_back(std::move(toolset));
   }
+  client_ending_ = std::make_unique<ClientEnding>(*trees_, pool_, executors_.get());
+  backend_->add(*client_ending_);
   return {};
 }
 

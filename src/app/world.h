@@ -11,6 +11,7 @@
 
 #include "app/approvals.h"
 #include "app/call_observers.h"
+#include "app/client_ending.h"
 #include "app/package_options.h"
 #include "app/refusal_book.h"
 #include "audit/journal.h"
@@ -138,6 +139,7 @@ class World {
   std::unique_ptr<executors::LocalExecutor> local_;
   std::unique_ptr<executors::ExecutorTable> executors_;
   std::shared_ptr<runs::RunDependencies> code_;
+  std::unique_ptr<ClientEnding> client_ending_;
   std::vector<std::unique_ptr<pipeline::Toolset>> toolsets_;
   std::unique_ptr<gateway::Gateway> gateway_;
 };

@@ -15,6 +15,13 @@ std::string client_id(const Caller& caller) {
   return caller.client_name.empty() ? "local" : "local/" + caller.client_name;
 }
 
+ClientKey key_of_client(const Caller& caller) {
+  if (!caller.session_id.empty()) return {"session " + caller.session_id};
+  if (!caller.connection.empty()) return {"connection " + caller.connection};
+  if (is_authenticated(caller)) return {"principal " + caller.principal, true};
+  return {};
+}
+
 Sha256 digest_of(const Call& call) {
   constexpr std::string_view kSeparator("\0", 1);
   Sha256Stream stream;

@@ -39,6 +39,16 @@ bool identifies(const CallField& field);
 /// Was the caller authenticated, so that its name is more than its own claim?
 bool is_authenticated(const Caller& caller);
 
+/// What tells one client from all others, for whatever is kept between its calls: named sessions, its
+/// workspace, its memory. The MCP session, the pipe of a stdio client, or the name that was authenticated;
+/// what a client says of itself is nothing of that sort.
+struct ClientKey {
+  std::string text = {};    // empty: nothing tells it from others, as in the stateless era without a token
+  bool is_lasting = false;  // the client may come back with it after relay was restarted
+  [[nodiscard]] bool empty() const { return text.empty(); }
+};
+ClientKey key_of_client(const Caller& caller);
+
 struct Call {
   std::string request_id;  // ours, unique: "req_" and hex, an effect's with "-1"; the key for `relay explain`
   Caller caller;

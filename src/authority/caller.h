@@ -24,7 +24,8 @@ struct Caller {
   std::string principal;    // the authenticated name; "local" where there is no authentication
   std::string client_name;  // what the client says it is: for people and records, never for decisions
   std::string client_version;
-  std::string session_id;  // empty in the stateless era and on stdio
+  std::string session_id;  // empty in the stateless era
+  std::string connection;  // of stdio: names the one client at the other end; unguessable, empty elsewhere
   Transport transport = Transport::http;
   std::string remote;  // the address it came from, empty on stdio
 };

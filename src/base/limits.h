@@ -49,6 +49,7 @@ inline constexpr std::size_t kStderrTailBytes = 16 * kKiB;
 // MCP server.
 inline constexpr std::size_t kSessions = 1024;  // legacy sessions alive at once
 inline constexpr auto kSessionIdle = 30min;
+inline constexpr auto kSessionSafe = 5min;  // since its last use no new session can displace it
 inline constexpr std::size_t kRequestsPerSession = 128;  // in flight, per legacy session or stdio connection
 inline constexpr std::size_t kSubscriptionsPerClient = 256;
 inline constexpr std::size_t kListenStreams = 1024;
@@ -96,8 +97,9 @@ inline constexpr auto kZygotePing = 1s;       // a zygote that is ready is asked
 inline constexpr int kZygotePingsMissed = 5;  // so many pauses without its answer: it is replaced
 inline constexpr auto kExitReport = 2s;       // how long a zygote may take to say how its child ended
 inline constexpr std::size_t kGuestSessions = 64;  // kept children, over all clients
-inline constexpr std::size_t kGuestSessionsPerPrincipal = 8;
+inline constexpr std::size_t kGuestSessionsPerClient = 8;
 inline constexpr auto kGuestSessionIdle = 15min;
+inline constexpr auto kGuestSessionSafe = 2min;  // since its last use no other client can displace it
 inline constexpr std::size_t kSessionNameBytes = 64;
 inline constexpr std::size_t kRunMemoryBytesMax =
     2048 * kMiB;  // whatever a policy says; counted above the zygote's own

@@ -25,6 +25,16 @@ Result<void> check_runtime(const RunRequest& request) {
 
 }  // namespace
 
+std::string owner_of(const authority::Caller& caller) {
+  return caller.principal + '\n' + authority::key_of_client(caller).text;
+}
+
+SessionKey session_key_of(const authority::Caller& caller, std::string name) {
+  std::string owner = owner_of(caller);
+  if (authority::key_of_client(caller).empty()) owner += "guest " + name;
+  return {std::move(owner), std::move(name)};
+}
+
 std::string run_id_of(std::string_view request_id) {
   if (request_id.starts_with("req_")) request_id.remove_prefix(4);
   return fmt::format("run_{}", request_id);
@@ -34,9 +44,12 @@ Task<RunOutcome> Executor::run(const authority::Recorded& recorded, RunRequest r
                                std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop) {
   RELAY_CO_CHECK(check_judged(recorded.call(), request));
   RELAY_CO_CHECK(check_runtime(request));
+  const authority::Call& call = recorded.call();
+  SessionKey session = session_key_of(call.caller, request.session);
   OwnedRun owned{.request = std::move(request),
-                 .run_id = run_id_of(recorded.call().request_id),
-                 .principal = recorded.call().caller.principal};
+                 .run_id = run_id_of(call.request_id),
+                 .owner = owner_of(call.caller),
+                 .session = std::move(session)};
   RELAY_CO_TRY(RunOutcome outcome,
                co_await perform(std::move(owned), std::move(calls), observer, std::move(stop)));
   outcome.executor = name();

@@ -29,6 +29,10 @@ class Executor {
   /// output so far.
   Task<RunOutcome> run(const authority::Recorded& recorded, RunRequest request,
                        std::shared_ptr<HostCalls> calls, RunObserver& observer, RunStop stop = {});
+  /// Whether a run of that session would find its variables.
+  [[nodiscard]] virtual bool has_session(const SessionKey& key, Runtime runtime) const = 0;
+  /// Ends the named sessions of an owner who is gone.
+  virtual void drop_sessions(std::string_view owner) = 0;
   /// Ends every run and frees what they used. The executor runs nothing afterwards.
   virtual void stop() = 0;
 

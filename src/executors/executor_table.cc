@@ -34,6 +34,10 @@ Result<Executor*> ExecutorTable::choose(std::string_view wanted, Runtime runtime
   return fail(no_executor(fmt::format("nothing here runs {}", name_of(runtime))));
 }
 
+void ExecutorTable::drop_sessions(std::string_view owner) {
+  for (Executor* executor : executors_) executor->drop_sessions(owner);
+}
+
 void ExecutorTable::stop() {
   for (Executor* executor : executors_) executor->stop();
 }

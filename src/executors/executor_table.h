@@ -23,6 +23,8 @@ class ExecutorTable {
   /// `wanted` is the `executor` of the call, empty where it names none. Fails with NoExecutorAttached and a
   /// sentence that says what to do.
   [[nodiscard]] Result<Executor*> choose(std::string_view wanted, Runtime runtime) const;
+  /// Ends the named sessions of an owner who is gone, wherever they are.
+  void drop_sessions(std::string_view owner);
   /// Ends every run of every executor.
   void stop();
 

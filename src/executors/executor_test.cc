@@ -15,8 +15,11 @@ class FakeExecutor final : public Executor {
       : name_(std::move(name)), runs_(runs) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] bool can_run(Runtime runtime) const override { return runtime == runs_; }
+  [[nodiscard]] bool has_session(const SessionKey&, Runtime) const override { return false; }
+  void drop_sessions(std::string_view owner) override { dropped = owner; }
   void stop() override { ++stops; }
   int stops = 0;
+  std::string dropped;
   std::vector<OwnedRun> performed;
 
  private:

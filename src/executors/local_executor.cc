@@ -74,7 +74,7 @@ std::string preparable_deps(const OwnedRun& run) {
   if (run.runtime() != Runtime::quickjs || run.in_session() || manifest.layers.size() != 2 ||
       !entry.env.empty() || !entry.argv.empty())
     return {};
-  return manifest.layers.back().sha256 + ' ' + run.principal;
+  return manifest.layers.back().sha256 + ' ' + run.owner;
 }
 
 // A guest that only loads packages has nothing to ask for.
@@ -188,7 +188,7 @@ Task<RunOutcome> LocalExecutor::run_fresh(OwnedRun& run, std::shared_ptr<HostCal
 void LocalExecutor::prepare_successor(const OwnedRun& run) {
   const std::string key = preparable_deps(run);
   if (!prepared_.begin(key)) return;
-  OwnedRun practice{.request = {}, .run_id = run.run_id, .principal = run.principal};
+  OwnedRun practice{.request = {}, .run_id = run.run_id, .owner = run.owner};
   practice.request.runtime = run.runtime();
   practice.request.capsule = run.request.capsule;
   practice.request.key = run.request.key;
@@ -236,8 +236,8 @@ void LocalExecutor::sweep_prepared() {
 Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls,
                                                RunObserver& observer, RunStop stop) {
   RELAY_CO_TRY(SessionTable::Lease lease,
-               sessions_.take(run.session(), run.runtime(), run.request.session_start));
-  SessionGuard session(sessions_, run.session(), run.runtime());
+               sessions_.take(run.session, run.runtime(), run.request.session_start));
+  SessionGuard session(sessions_, run.session, run.runtime());
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
   Result<Served> served =

@@ -58,6 +58,10 @@ class LocalExecutor final : public Executor {
   [[nodiscard]] bool can_run(Runtime runtime) const override;
   /// Boots the runtime's zygote in the background, so that the first run need not wait for it.
   void start(Runtime runtime);
+  [[nodiscard]] bool has_session(const SessionKey& key, Runtime runtime) const override {
+    return sessions_.contains(key, runtime);
+  }
+  void drop_sessions(std::string_view owner) override { sessions_.drop(owner); }
   void stop() override;
 
   [[nodiscard]] LocalStatus status() const;

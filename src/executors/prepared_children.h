@@ -3,7 +3,7 @@
 // A package is evaluated in every fresh sandbox, which takes longer than most programs that use it. So after
 // a run with packages another child evaluates the same ones, nothing else, and waits; the next run with them
 // finds it. Each serves one run, like every child. The key is the hash of the layer of dependencies and the
-// principal. Loop thread only.
+// owner. Loop thread only.
 #pragma once
 
 #include <cstddef>

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "authority/call.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "capsule/capsule.h"
@@ -31,7 +32,7 @@ struct RunLimits {
 
 /// A named session: the child and its variables stay for the next run of the same name.
 struct SessionKey {
-  std::string principal;  // whose session it is; others cannot see it
+  std::string owner;  // whose session it is (OwnedRun::owner); others cannot see it
   std::string name;
   auto operator<=>(const SessionKey&) const = default;
 };
@@ -56,13 +57,18 @@ struct RunRequest {
 struct OwnedRun {
   RunRequest request;
   std::string run_id;
-  std::string principal;   // what is kept from one run for another stays with its principal
+  std::string owner;  // what is kept from one run for another stays with its owner: owner_of the caller
+  SessionKey session = {};
   bool deps_held = false;  // the child has the layer of dependencies already and need not get it again
 
   [[nodiscard]] Runtime runtime() const { return request.runtime; }
-  [[nodiscard]] bool in_session() const { return !request.session.empty(); }
-  [[nodiscard]] SessionKey session() const { return {principal, request.session}; }
+  [[nodiscard]] bool in_session() const { return !session.name.empty(); }
 };
+
+/// The client, or all clients of a principal that nothing tells from each other.
+std::string owner_of(const authority::Caller& caller);
+/// A session of a client that nothing tells from others has no owner but its name, which is a secret then.
+SessionKey session_key_of(const authority::Caller& caller, std::string name);
 
 /// "run_" and the digits of the call's request id: the record of a run is found by either.
 std::string run_id_of(std::string_view request_id);

@@ -107,6 +107,7 @@ TEST_F(RunChannelTest, TheStartFrameCarriesCapsuleLimitsAndInput) {
                                       .bytes = 4}};
   request.stdin_bytes = "input";
   request.session = "s";
+  owned.session = {"ann", "s"};
   say_done();
   run();
   const auto frames = sent();

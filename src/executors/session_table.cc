@@ -13,7 +13,7 @@ Result<SessionTable::Lease> SessionTable::take(const SessionKey& key, Runtime ru
   sweep();
   auto entry = sessions_.find({key, runtime});
   if (entry == sessions_.end()) {
-    RELAY_CHECK(make_room(key.principal));
+    RELAY_CHECK(make_room(key.owner));
     entry = sessions_.try_emplace({key, runtime}).first;
   }
   Session& session = entry->second;
@@ -65,9 +65,9 @@ bool SessionTable::reset(const SessionKey& key) {
   return found;
 }
 
-void SessionTable::drop(std::string_view principal) {
+void SessionTable::drop(std::string_view owner) {
   for (auto entry = sessions_.begin(); entry != sessions_.end();) {
-    const bool theirs = entry->first.session.principal == principal;
+    const bool theirs = entry->first.session.owner == owner;
     if (theirs && entry->second.busy) entry->second.forget = true;
     entry = theirs && !entry->second.busy ? sessions_.erase(entry) : std::next(entry);
   }
@@ -80,35 +80,49 @@ void SessionTable::sweep() {
   });
 }
 
-std::size_t SessionTable::count(std::string_view principal) const {
+std::size_t SessionTable::count(std::string_view owner) const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      sessions_, [&](const auto& entry) { return entry.first.session.principal == principal; }));
+      sessions_, [&](const auto& entry) { return entry.first.session.owner == owner; }));
 }
 
-// The longest idle one, of one principal or of all.
-bool SessionTable::evict_idle(const std::optional<std::string_view>& principal) {
+std::map<SessionTable::Key, SessionTable::Session>::iterator SessionTable::longest_idle(
+    const std::optional<std::string_view>& owner) {
   auto oldest = sessions_.end();
   for (auto entry = sessions_.begin(); entry != sessions_.end(); ++entry) {
-    if (entry->second.busy || (principal && entry->first.session.principal != *principal)) continue;
+    if (entry->second.busy || (owner && entry->first.session.owner != *owner)) continue;
     if (oldest == sessions_.end() || entry->second.used < oldest->second.used) oldest = entry;
   }
+  return oldest;
+}
+
+bool SessionTable::evict_idle(std::string_view owner) {
+  const auto oldest = longest_idle(owner);
   if (oldest == sessions_.end()) return false;
   sessions_.erase(oldest);
   return true;
 }
 
-Result<void> SessionTable::make_room(std::string_view principal) {
-  if (count(principal) >= bounds_.per_principal && !evict_idle(principal))
-    return fail(busy(fmt::format("all {} sessions of this client are busy", bounds_.per_principal)));
-  if (sessions_.size() >= bounds_.total && !evict_idle(std::nullopt))
-    return fail(busy(fmt::format("all {} sessions are busy", bounds_.total)));
+// One client takes nothing from another but what that one has not used for a while.
+bool SessionTable::evict_forgotten() {
+  const auto oldest = longest_idle(std::nullopt);
+  if (oldest == sessions_.end() || clock_.mono() - oldest->second.used < limits::kGuestSessionSafe)
+    return false;
+  sessions_.erase(oldest);
+  return true;
+}
+
+Result<void> SessionTable::make_room(std::string_view owner) {
+  if (count(owner) >= bounds_.per_owner && !evict_idle(owner))
+    return fail(busy(fmt::format("all {} sessions of this client are busy", bounds_.per_owner)));
+  if (sessions_.size() >= bounds_.total && !evict_idle(owner) && !evict_forgotten())
+    return fail(busy(fmt::format("all {} sessions are in use", bounds_.total)));
   return {};
 }
 
-std::vector<SessionInfo> SessionTable::list(std::string_view principal) const {
+std::vector<SessionInfo> SessionTable::list(std::string_view owner) const {
   std::vector<SessionInfo> infos;
   for (const auto& [key, session] : sessions_) {
-    if (key.session.principal != principal) continue;
+    if (key.session.owner != owner) continue;
     const char* state = session.busy ? "busy" : session.child ? "idle" : "lost";
     const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.mono() - session.used);
     infos.push_back({key.session.name, key.runtime, state, session.runs, idle});

@@ -1,8 +1,9 @@
 // SessionTable: named sessions, each with the child that keeps its variables.
 //
-// A session belongs to a principal and a runtime; nobody else can name it. It is idle, busy (a run uses its
+// A session belongs to an owner and a runtime; nobody else can name it. It is idle, busy (a run uses its
 // child), or lost (its child was killed: the next run of that name starts afresh and is told why). Idle ones
-// end after a while, and when there are too many the longest idle one goes first.
+// end after a while. A client with too many loses its longest idle one; when there are too many in all, those
+// that were not used for limits::kGuestSessionSafe go, and nobody's newer ones.
 #pragma once
 
 #include <chrono>
@@ -31,7 +32,7 @@ class SessionTable {
  public:
   struct Bounds {
     std::size_t total = limits::kGuestSessions;
-    std::size_t per_principal = limits::kGuestSessionsPerPrincipal;
+    std::size_t per_owner = limits::kGuestSessionsPerClient;
     std::chrono::steady_clock::duration idle = limits::kGuestSessionIdle;
   };
 
@@ -51,13 +52,16 @@ class SessionTable {
 
   /// Ends the session and forgets its variables. False when there is none of that name.
   bool reset(const SessionKey& key);
-  /// Ends all of a principal's.
-  void drop(std::string_view principal);
+  /// Ends all of an owner's.
+  void drop(std::string_view owner);
   /// Ends those that have been idle too long.
   void sweep();
   void clear() { sessions_.clear(); }
 
-  [[nodiscard]] std::vector<SessionInfo> list(std::string_view principal) const;
+  [[nodiscard]] std::vector<SessionInfo> list(std::string_view owner) const;
+  [[nodiscard]] bool contains(const SessionKey& key, Runtime runtime) const {
+    return sessions_.contains({key, runtime});
+  }
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
 
  private:
@@ -75,9 +79,11 @@ class SessionTable {
     MonoTime used;
   };
 
-  Result<void> make_room(std::string_view principal);
-  [[nodiscard]] std::size_t count(std::string_view principal) const;
-  bool evict_idle(const std::optional<std::string_view>& principal);
+  Result<void> make_room(std::string_view owner);
+  [[nodiscard]] std::size_t count(std::string_view owner) const;
+  std::map<Key, Session>::iterator longest_idle(const std::optional<std::string_view>& owner);
+  bool evict_idle(std::string_view owner);
+  bool evict_forgotten();
 
   const Clock& clock_;
   Bounds bounds_;

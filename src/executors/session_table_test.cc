@@ -24,7 +24,7 @@ class SessionTableTest : public testing::Test {
   boost::asio::io_context loop_{1};
   std::vector<std::unique_ptr<FakeChild>> children_;
   FakeClock clock;
-  SessionTable table{clock, {.total = 4, .per_principal = 2, .idle = 1min}};
+  SessionTable table{clock, {.total = 4, .per_owner = 2, .idle = 1min}};
   SessionKey ann{"ann", "work"};
 };
 

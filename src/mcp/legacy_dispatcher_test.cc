@@ -115,12 +115,35 @@ TEST_F(LegacyTest, SessionsAreBoundToTheirPrincipalAndTime) {
   EXPECT_TRUE(session->ended());
 }
 
-TEST_F(LegacyTest, TooManySessionsEndTheLeastUsedOne) {
-  const auto first = open_session();
+TEST_F(LegacyTest, ManySessionsThatAreOnlyOpenedEndNoOtherClients) {
+  const auto used = open_session();
+  ASSERT_TRUE(server_.sessions().find(used->caller.session_id, "alice"));
   clock_.advance(std::chrono::seconds(1));
-  for (std::size_t i = 0; i < limits::kSessions; ++i) open_session();
+  const auto opened_before = open_session();
+  for (std::size_t i = 0; i < limits::kSessions + 100; ++i) {
+    clock_.advance(std::chrono::milliseconds(1));
+    open_session();
+  }
   EXPECT_EQ(server_.sessions().size(), limits::kSessions);
-  EXPECT_TRUE(first->ended());
+  EXPECT_FALSE(used->ended());
+  EXPECT_FALSE(opened_before->ended()) << "the flood displaces itself";
+}
+
+TEST_F(LegacyTest, WhenAllSessionsAreInUseTheLongestIdleGoesAfterAWhileAndNoneBefore) {
+  std::vector<std::shared_ptr<Session>> sessions;
+  for (std::size_t i = 0; i < limits::kSessions; ++i) {
+    sessions.push_back(open_session());
+    ASSERT_TRUE(server_.sessions().find(sessions.back()->caller.session_id, "alice"));
+  }
+  const auto one_more = [&] {
+    const auto session = std::make_shared<Session>(loop_.get_executor(), sessions.front()->caller,
+                                                   std::make_shared<RecordingReply>());
+    return server_.sessions().add(session);
+  };
+  EXPECT_EQ(one_more().error().kind, ErrorKind::busy);
+  clock_.advance(limits::kSessionSafe + std::chrono::seconds(1));
+  EXPECT_TRUE(one_more());
+  EXPECT_TRUE(std::ranges::any_of(sessions, [](const auto& session) { return session->ended(); }));
 }
 
 TEST_F(LegacyTest, InitializeWantsItsParameters) {

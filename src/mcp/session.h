@@ -44,6 +44,7 @@ class Session : public std::enable_shared_from_this<Session> {
   protocol::ClientCapabilities client;
   protocol::LogLevel level = protocol::LogLevel::info;
   bool initialized = false;  // notifications/initialized came: lists may be announced
+  bool was_used = false;     // a request came after initialize
   std::set<std::string, std::less<>> subscriptions;
   /// Where messages go that belong to no request: the GET stream, stdout.
   std::shared_ptr<Reply> unsolicited;

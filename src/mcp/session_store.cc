@@ -9,7 +9,7 @@ namespace relay::mcp {
 Result<void> SessionStore::add(const std::shared_ptr<Session>& session) {
   if (sessions_.size() >= limits::kSessions) {
     sweep();
-    if (sessions_.size() >= limits::kSessions && !end_least_used())
+    if (sessions_.size() >= limits::kSessions && !make_room())
       return fail(busy("too many sessions: try again later"));
   }
   session->caller.session_id = make_token(random_, 24);
@@ -26,6 +26,7 @@ std::shared_ptr<Session> SessionStore::find(std::string_view id, std::string_vie
     return nullptr;
   }
   found->second->last_used = clock_.mono();
+  found->second->was_used = true;
   return found->second;
 }
 
@@ -53,15 +54,21 @@ bool SessionStore::is_idle(const Session& session) const {
   return !session.pinned && session.in_flight->size() == 0 && clock_.mono() - session.last_used > idle_;
 }
 
-// One client that opens sessions and forgets them must not lock the others out.
-bool SessionStore::end_least_used() {
+// Sessions that were only opened go first, the youngest of them: whoever opens many displaces its own. Then
+// one that was not used for a while. A session in use is never taken from its client.
+bool SessionStore::make_room() {
+  const std::shared_ptr<Session>* youngest_unused = nullptr;
   const std::shared_ptr<Session>* oldest = nullptr;
-  for (const auto& [id, session] : sessions_)
-    if (!session->pinned && session->in_flight->size() == 0 &&
-        (!oldest || session->last_used < (*oldest)->last_used))
-      oldest = &session;
-  if (!oldest) return false;
-  end(std::string((*oldest)->caller.session_id));
+  for (const auto& [id, session] : sessions_) {
+    if (session->pinned || session->in_flight->size() > 0) continue;
+    if (!session->was_used && (!youngest_unused || session->last_used > (*youngest_unused)->last_used))
+      youngest_unused = &session;
+    if (session->was_used && (!oldest || session->last_used < (*oldest)->last_used)) oldest = &session;
+  }
+  if (oldest && clock_.mono() - (*oldest)->last_used < limits::kSessionSafe) oldest = nullptr;
+  const std::shared_ptr<Session>* displaced = youngest_unused ? youngest_unused : oldest;
+  if (!displaced) return false;
+  end(std::string((*displaced)->caller.session_id));
   return true;
 }
 

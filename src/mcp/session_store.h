@@ -36,7 +36,7 @@ class SessionStore {
 
  private:
   [[nodiscard]] bool is_idle(const Session& session) const;
-  bool end_least_used();
+  bool make_room();
 
   struct TextHash {
     using is_transparent = void;

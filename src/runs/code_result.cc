@@ -85,6 +85,12 @@ std::string run_text(const FinishedRun& run) {
     add_section(text, "artifact:",
                 fmt::format("{} ({} bytes, {})", artifact.path, artifact.bytes, artifact.mime_type));
   for (const std::string& note : run.notes) add_section(text, "note:", note);
+  if (!run.session.empty())
+    add_section(
+        text, "note:",
+        fmt::format("to go on with this session, pass session \"{}\": this client has no MCP session that "
+                    "would tell it from others",
+                    run.session));
   return text.empty() ? "(no output)" : text;
 }
 
@@ -106,6 +112,7 @@ json::object run_structured(const FinishedRun& run) {
                   {"queuedMs", rounded(outcome.usage.queued_ms)}};
   out["runId"] = run.run_id;
   out["executor"] = outcome.executor;
+  if (!run.session.empty()) out["session"] = run.session;
   if (!run.notes.empty()) out["notes"] = json::array(run.notes.begin(), run.notes.end());
   return out;
 }

@@ -23,6 +23,8 @@ struct FinishedRun {
   std::vector<Artifact> artifacts;
   std::vector<protocol::Content> displayed;  // what the guest passed to display()
   std::vector<std::string> notes;            // "policy override ignored: …", "session was restarted: …"
+  std::string session =
+      {};  // the name that the client has to use for this session from now on; empty: its own
 };
 
 /// stdout, then "stderr:" and "error:" parts when there is something, "exit: N" first when it is not 0.

@@ -1,5 +1,6 @@
 #include "runs/run_code.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,9 +53,9 @@ capsule::BuildRequest make_build(const CodeRun& run, const RunArguments& argumen
 // A run sees no more of the tree than its policy says, and changes a mount only where its caller could with
 // the tool `write`.
 Result<std::shared_ptr<vfs::Tree>> open_tree(const RunDependencies& world,
-                                             const authority::Recorded& recorded,
+                                             const authority::Recorded& recorded, const vfs::Holder& holder,
                                              const policy::RunPolicy& policy) {
-  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree(recorded));
+  RELAY_TRY(std::shared_ptr<vfs::Tree> tree, world.trees.open_tree(recorded, holder));
   vfs::Tree view = *tree;
   if (!(policy.filesystem == world.policy.filesystem)) view = view.narrowed(policy.filesystem);
   if (world.may_write)
@@ -134,16 +135,71 @@ class OpenServers {
   std::shared_ptr<codemode::RunServers> servers_;
 };
 
+/// What stays of a run, and whose it is. A client that nothing tells from others gets a key from us with the
+/// first run of a session, as its name from then on; without a session nothing of the run stays.
+class RunKeeping {
+ public:
+  RunKeeping(const RunDependencies& world, const authority::Call& call, const RunArguments& arguments,
+             const executors::Executor& executor)
+      : world_(world), holder_(authority::key_of_client(call.caller)), session_(arguments.session) {
+    if (!holder_.empty()) return;
+    if (session_.empty()) {
+      holder_.text = "run " + call.request_id;
+      holder_.is_scratch = true;
+      return;
+    }
+    const auto known = executors::session_key_of(call.caller, session_);
+    if (!std::ranges::any_of(executors::kRuntimes, [&](executors::Runtime runtime) {
+          return executor.has_session(known, runtime);
+        }))
+      session_ = new_session_ = keyed_name(session_);
+    holder_.text = "guest " + session_;
+  }
+  RunKeeping(const RunKeeping&) = delete;
+  RunKeeping& operator=(const RunKeeping&) = delete;
+  ~RunKeeping() {
+    if (holder_.is_scratch && world_.trees.has_files(holder_))
+      world_.pool.post([&trees = world_.trees, holder = holder_] {
+        [[maybe_unused]] const auto closed = trees.close(holder);  // what is left goes at the next start
+      });
+  }
+
+  [[nodiscard]] const vfs::Holder& holder() const { return holder_; }
+  [[nodiscard]] const std::string& session() const { return session_; }
+  /// The name that the client has to use from now on; empty when it is the one that it gave.
+  [[nodiscard]] const std::string& new_session() const { return new_session_; }
+
+ private:
+  // "work" becomes "work-5f0c…"; so does a name that we made and whose session is gone.
+  std::string keyed_name(std::string_view name) const {
+    constexpr std::size_t kKeyBytes = 12;
+    const std::size_t suffix = 1 + 2 * kKeyBytes;
+    if (name.size() > suffix && name[name.size() - suffix] == '-' &&
+        name.substr(name.size() - suffix + 1).find_first_not_of("0123456789abcdef") == std::string_view::npos)
+      name.remove_suffix(suffix);
+    return make_id(world_.random, fmt::format("{}-", utf8_prefix(name, limits::kSessionNameBytes - suffix)),
+                   kKeyBytes);
+  }
+
+  const RunDependencies& world_;
+  vfs::Holder holder_;
+  std::string session_;
+  std::string new_session_;
+};
+
 }  // namespace
 
 io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,
                                executors::RunObserver& observer) {
-  RELAY_CO_TRY(const RunArguments arguments, read_run_arguments(recorded.call().args.object(), run.language));
+  RELAY_CO_TRY(RunArguments arguments, read_run_arguments(recorded.call().args.object(), run.language));
   RELAY_CO_TRY(executors::Executor * executor,
                world.executors.choose(arguments.executor, executors::default_runtime(run.language)));
   const json::object& narrowing = run.sealed ? run.sealed->capsule.manifest.policy : arguments.policy;
   RELAY_CO_TRY(policy::NarrowedPolicy narrowed, policy::narrow(world.policy, narrowing));
-  RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree, open_tree(world, recorded, narrowed.policy));
+  const RunKeeping keeping(world, recorded.call(), arguments, *executor);
+  arguments.session = keeping.session();
+  RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree,
+               open_tree(world, recorded, keeping.holder(), narrowed.policy));
   auto network = make_network(world, recorded, narrowed.policy);
   RELAY_CO_TRY(SealedRun sealed,
                co_await seal(world, recorded, run, arguments, narrowed.policy, network, observer));
@@ -159,6 +215,7 @@ io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Re
   FinishedRun finished;
   finished.run_id = executors::run_id_of(recorded.call().request_id);
   finished.notes = std::move(narrowed.notes);
+  finished.session = keeping.new_session();
   RELAY_CO_TRY(finished.outcome,
                co_await executor->run(recorded, std::move(request), std::move(host), observer));
   if (!finished.outcome.session_note.empty()) finished.notes.push_back(finished.outcome.session_note);

@@ -37,7 +37,7 @@ Result<std::unique_ptr<FileSubscriptions>> FileSubscriptions::open(std::shared_p
 }
 
 std::string FileSubscriptions::view_of(const authority::Caller& caller) const {
-  return world_->trees.workspace_name(vfs::holder_of(caller));
+  return world_->trees.workspace_name(authority::key_of_client(caller));
 }
 
 std::optional<std::string> FileSubscriptions::find_view(const authority::Caller& caller,
@@ -71,10 +71,6 @@ void FileSubscriptions::unwatch(const authority::Caller& caller, std::string_vie
 void FileSubscriptions::session_ended(const authority::Caller& caller) {
   if (world_->trees.spec().workspace == vfs::WorkspaceKind::shared || caller.session_id.empty()) return;
   watcher_->unwatch(key_of(view_of(caller), ""));
-  world_->pool.post([world = world_, holder = vfs::holder_of(caller)] {
-    [[maybe_unused]] const auto closed =
-        world->trees.close_session(holder);  // what is left goes at the next start
-  });
 }
 
 io::Task<void> FileSubscriptions::append_changing(const authority::Caller& caller,

@@ -29,7 +29,7 @@ class FileSubscriptions final : public pipeline::Provider {
   /// Fails when the file is not there or may not be read.
   io::Task<bool> watch(const authority::Recorded& recorded, std::string uri) override;
   void unwatch(const authority::Caller& caller, std::string_view uri) override;
-  /// Forgets the session's list and deletes its workspace, if it has one of its own.
+  /// Forgets the session's list.
   void session_ended(const authority::Caller& caller) override;
 
   /// What /out holds, for resources/list; from then on changes of it are reported.

@@ -5,6 +5,7 @@
 namespace relay::vfs {
 namespace {
 
+constexpr std::string_view kStateName = ".relay";  // below /tmp
 constexpr std::size_t kPlacesNamed = 5;
 constexpr std::string_view kHostPrefix = "/host/";
 constexpr std::string_view kNotAllowed = "policy.filesystem does not allow it";
@@ -85,6 +86,19 @@ PathJudge Tree::judge_of(const Place& place) const {
   };
 }
 
+Result<std::shared_ptr<Mount>> LazyMount::get() {
+  const std::lock_guard lock(mutex_);
+  if (!mount_) {
+    RELAY_TRY(mount_, open_());
+  }
+  return mount_;
+}
+
+bool LazyMount::is(const std::shared_ptr<Mount>& mount) const {
+  const std::lock_guard lock(mutex_);
+  return mount_ && mount_ == mount;
+}
+
 FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
   RELAY_FILE_TRY(TreePath path, parse_tree_path(text));
   Place place{std::move(path), nullptr, nullptr, ""};
@@ -92,6 +106,15 @@ FileResult<Tree::Place> Tree::find_place(std::string_view text) const {
   if (parts.empty() || (parts.size() == 1 && parts[0] == "host")) return place;
   place.path = place.tree_path.below(parts[0] == "host" ? 2 : 1);
   if (parts[0] == "tmp") place.mount = parts_.tmp;
+  if (parts.size() > 1 && parts[0] == "tmp" && parts[1] == kStateName) {
+    place.path = place.tree_path.below(2);
+    place.mount = nullptr;
+    if (parts_.state) {
+      auto opened = parts_.state->get();
+      if (!opened) return fail(file_error(EIO, place.tree_path.text(), opened.error().message));
+      place.mount = std::move(*opened);
+    }
+  }
   if (parts[0] == "out") place.mount = parts_.out;
   if (parts[0] == "mcps") place.synthetic = parts_.mcps;
   if (parts[0] == "host") {
@@ -113,7 +136,11 @@ std::string Tree::places() const {
     const std::string path = std::string(kHostPrefix) + mount->spec().name;
     if (allows_passing(path) && ++named <= kPlacesNamed) list += path + ", ";
   }
-  return list + (named > kPlacesNamed ? "more below /host, " : "") + "/tmp, /out";
+  if (named > kPlacesNamed) list += "more below /host, ";
+  if (parts_.tmp && parts_.out) return list + "/tmp, /out";
+  return list +
+         "no /tmp and /out, because nothing tells this client from others: it needs an MCP session, or "
+         "\"session\" in a call of run_js or run_py";
 }
 
 FileResult<Tree::Place> Tree::place_to_read(std::string_view text) const {
@@ -139,7 +166,9 @@ Tree::Area Tree::area_of(std::string_view path) const {
   if (!place) return Area::none;
   if (place->synthetic != nullptr) return Area::synthetic;
   if (place->mount == nullptr) return Area::none;
-  return place->mount == parts_.tmp || place->mount == parts_.out ? Area::workspace : Area::host;
+  const bool is_workspace = place->mount == parts_.tmp || place->mount == parts_.out ||
+                            (parts_.state && parts_.state->is(place->mount));
+  return is_workspace ? Area::workspace : Area::host;
 }
 
 FileResult<FileStat> Tree::stat(std::string_view path, LastLink last) const {

@@ -2,6 +2,7 @@
 //
 //   /host/<name>   mounted directories of the host, read-only unless the mount says rw
 //   /tmp  /out     the workspace: writable, kept, under a quota
+//   /tmp/.relay    what programs of one client keep for later ones: never shared with other clients
 //   /mcps          synthetic, from the upstream servers; read-only but for its special files
 //
 // A Tree is a view: it shares its mounts with other views, and `narrowed` gives a stricter one (a client's
@@ -12,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +27,25 @@
 
 namespace relay::vfs {
 
+/// A mount whose directory is made at its first use: most clients keep nothing. Safe from any thread.
+class LazyMount {
+ public:
+  explicit LazyMount(std::function<Result<std::shared_ptr<Mount>>()> open) : open_(std::move(open)) {}
+  Result<std::shared_ptr<Mount>> get();
+  /// Whether this is the mount, which was used before then.
+  [[nodiscard]] bool is(const std::shared_ptr<Mount>& mount) const;
+
+ private:
+  std::function<Result<std::shared_ptr<Mount>>()> open_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Mount> mount_;
+};
+
 /// The parts a tree is made of. Any may be missing.
 struct TreeParts {
   std::vector<std::shared_ptr<Mount>> host;  // each as /host/<its name>
   std::shared_ptr<Mount> tmp, out;
+  std::shared_ptr<LazyMount> state;  // /tmp/.relay: the client's own, also where clients share /tmp
   std::shared_ptr<SyntheticDir> mcps;
 };
 

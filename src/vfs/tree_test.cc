@@ -455,8 +455,55 @@ TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {
   ASSERT_TRUE(a->write({"/tmp/f", "a"}));
   EXPECT_EQ(b->read("/tmp/f", 0, 1).error().number, ENOENT);
   EXPECT_EQ(open("../../a"), a);
-  ASSERT_TRUE(trees->close_session({"me", "../../a"}));
+  ASSERT_TRUE(trees->close(authority::key_of_client({.principal = "me", .session_id = "../../a"})));
   EXPECT_EQ(open("../../a")->read("/tmp/f", 0, 1).error().number, ENOENT);
+}
+
+TEST_F(TreeTest, WhatProgramsKeepForLaterIsOneClientsAlsoInASharedWorkspace) {
+  TreeSpec spec;
+  spec.workspace_dir = state_.path("shared");
+  auto trees = Trees::open(spec, nullptr).value();
+  const auto open = [&](const authority::Caller& caller) {
+    return trees->open_tree(authority::Unrecorded::listing(caller)).value();
+  };
+  const auto a = open({.principal = "local", .session_id = "a"});
+  const auto b = open({.principal = "local", .session_id = "b"});
+  ASSERT_TRUE(a->write({"/tmp/f", "x"}));
+  EXPECT_TRUE(b->read("/tmp/f", 0, 1));
+  ASSERT_TRUE(a->write({"/tmp/.relay/tools", "x"}));
+  EXPECT_TRUE(a->read("/tmp/.relay/tools", 0, 1));
+  EXPECT_EQ(b->read("/tmp/.relay/tools", 0, 1).error().number, ENOENT);
+  EXPECT_EQ(b->read("/tmp/../tmp/.relay/tools", 0, 1).error().number, ENOENT);
+  EXPECT_EQ(a->area_of("/tmp/.relay/tools"), Tree::Area::workspace);
+}
+
+TEST_F(TreeTest, AClientThatNothingTellsFromOthersHasNoWorkspaceOfItsOwn) {
+  TreeSpec spec;
+  spec.workspace_dir = state_.path("own");
+  spec.workspace = WorkspaceKind::session;
+  auto trees = Trees::open(spec, nullptr).value();
+  const auto tree = trees->open_tree(authority::Unrecorded::listing({.principal = "local"})).value();
+  const auto written = tree->write({"/tmp/f", "x"});
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("it needs an MCP session"), std::string::npos)
+      << written.error().message;
+}
+
+TEST_F(TreeTest, AnAuthenticatedClientFindsItsFilesAgainAndOthersDoNotOutliveTheirProcess) {
+  TreeSpec spec;
+  spec.workspace_dir = state_.path("again");
+  spec.workspace = WorkspaceKind::session;
+  const authority::Caller ann{.principal = "ann"};
+  const authority::Caller guest{.principal = "local", .session_id = "s"};
+  for (const bool again : {false, true}) {
+    auto trees = Trees::open(spec, nullptr).value();
+    const auto of_ann = trees->open_tree(authority::Unrecorded::listing(ann)).value();
+    const auto of_guest = trees->open_tree(authority::Unrecorded::listing(guest)).value();
+    EXPECT_EQ(static_cast<bool>(of_ann->read("/tmp/f", 0, 1)), again);
+    EXPECT_FALSE(of_guest->read("/tmp/f", 0, 1));
+    ASSERT_TRUE(of_ann->write({"/tmp/f", "x"}) || again);
+    ASSERT_TRUE(of_guest->write({"/tmp/f", "x"}));
+  }
 }
 
 TEST_F(TreeTest, BadSpecsSayWhatIsWrong) {

@@ -1,9 +1,11 @@
 #include "vfs/workspace.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -14,6 +16,9 @@
 
 namespace relay::vfs {
 namespace {
+
+constexpr std::string_view kSessionPrefix = "session-";
+constexpr const char* kAreas[] = {"tmp", "out", "state"};
 
 Result<void> make_directories(const std::string& path) {
   std::error_code failure;
@@ -26,7 +31,7 @@ std::optional<Usage> measure(const std::string& directory, const std::stop_token
   Usage usage;
   const auto dir = ConfinedDir::open(directory);
   if (!dir) return std::nullopt;
-  for (const char* area : {"tmp", "out"}) {
+  for (const char* area : kAreas) {
     auto fd = dir->open_dir(area);
     if (!fd && fd.error().number == ENOENT) continue;
     if (!fd || add_usage(std::move(*fd), usage, stop) != WalkEnd::complete) return std::nullopt;
@@ -85,64 +90,107 @@ Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<Synthe
     trees->host_.push_back(std::move(opened));
   }
   RELAY_CHECK(make_directories(trees->spec_.workspace_dir));
-  if (trees->spec_.workspace == WorkspaceKind::session) trees->remove_old_sessions();
+  trees->remove_old_sessions();
   return trees;
 }
 
-// Sessions do not outlive the server; what a crash left of them does.
+// Directories of clients that cannot come back are named after the process that made them. Those of a process
+// that is gone are what a crash left.
 void Trees::remove_old_sessions() const {
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(spec_.workspace_dir, failure)) {
-    if (entry.path().filename().string().starts_with("session-")) remove_workspace(entry.path().string());
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kSessionPrefix)) continue;
+    const int pid = std::atoi(name.c_str() + kSessionPrefix.size());
+    const bool lives = pid > 0 && pid != ::getpid() && (::kill(pid, 0) == 0 || errno == EPERM);
+    if (!lives) remove_workspace(entry.path().string());
   }
+}
+
+// The directory of what is the holder's alone; empty for a holder that nothing tells from others.
+std::string Trees::own_name(const Holder& holder) const {
+  if (holder.empty()) return {};
+  const std::string hash = sha256_hex(holder.text).substr(0, 32);
+  return holder.is_lasting ? "client-" + hash : fmt::format("{}{}-{}", kSessionPrefix, ::getpid(), hash);
 }
 
 std::string Trees::workspace_name(const Holder& holder) const {
-  switch (spec_.workspace) {
-    case WorkspaceKind::shared: return "shared";
-    case WorkspaceKind::session:
-      return holder.session.empty() ? "client-" + sha256_hex(holder.client).substr(0, 32)
-                                    : "session-" + sha256_hex(holder.session).substr(0, 32);
-  }
-  return "shared";
+  return spec_.workspace == WorkspaceKind::shared ? "shared" : own_name(holder);
 }
 
-Result<std::shared_ptr<Tree>> Trees::make_tree(const std::string& workspace) {
-  const std::string directory = spec_.workspace_dir + "/" + workspace;
-  RELAY_CHECK(make_directories(directory));
-  const auto quota = std::make_shared<Quota>(
-      spec_.workspace_quota, [directory, stop = stop_.get_token()] { return measure(directory, stop); });
-  TreeParts parts{host_, nullptr, nullptr, mcps_};
-  RELAY_TRY(parts.tmp, open_area(directory, "tmp", quota, spec_.hidden));
-  RELAY_TRY(parts.out, open_area(directory, "out", quota, spec_.hidden));
+std::shared_ptr<Quota> Trees::quota_of(const std::string& directory) const {
+  return std::make_shared<Quota>(spec_.workspace_quota,
+                                 [directory, stop = stop_.get_token()] { return measure(directory, stop); });
+}
+
+Result<void> Trees::add_areas(const std::string& workspace, const std::shared_ptr<Quota>& quota,
+                              TreeParts& parts) {
+  RELAY_TRY(parts.tmp, open_area(workspace, "tmp", quota, spec_.hidden));
+  RELAY_TRY(parts.out, open_area(workspace, "out", quota, spec_.hidden));
+  return {};
+}
+
+Result<std::shared_ptr<Tree>> Trees::make_tree(const Holder& holder) {
+  TreeParts parts{host_, nullptr, nullptr, nullptr, mcps_};
+  const std::string name = own_name(holder);
+  if (!name.empty()) {
+    const std::string directory = spec_.workspace_dir + "/" + name;
+    const std::shared_ptr<Quota> quota = quota_of(directory);
+    parts.state = std::make_shared<LazyMount>([this, name, directory, quota] {
+      const std::lock_guard lock(mutex_);
+      made_.insert(name);
+      return open_area(directory, "state", quota, spec_.hidden);
+    });
+    if (spec_.workspace == WorkspaceKind::session) {
+      made_.insert(name);
+      RELAY_CHECK(add_areas(directory, quota, parts));
+    }
+  }
+  if (spec_.workspace == WorkspaceKind::shared) {
+    const std::string directory = spec_.workspace_dir + "/shared";
+    if (!shared_.tmp) RELAY_CHECK(add_areas(directory, quota_of(directory), shared_));
+    parts.tmp = shared_.tmp;
+    parts.out = shared_.out;
+  }
   const Tree tree(std::move(parts));
   return std::make_shared<Tree>(spec_.policy ? tree.narrowed(*spec_.policy) : tree);
 }
 
 Result<std::shared_ptr<Tree>> Trees::open_tree(const authority::Recorded& recorded) {
-  return tree_of(holder_of(recorded.call().caller));
+  return tree_of(authority::key_of_client(recorded.call().caller));
+}
+
+Result<std::shared_ptr<Tree>> Trees::open_tree(const authority::Recorded&, const Holder& holder) {
+  return tree_of(holder);
 }
 
 Result<std::shared_ptr<Tree>> Trees::open_tree(const authority::Unrecorded& permit) {
-  return tree_of(holder_of(permit.caller()));
+  return tree_of(authority::key_of_client(permit.caller()));
 }
 
 Result<std::shared_ptr<Tree>> Trees::tree_of(const Holder& holder) {
   const std::lock_guard lock(mutex_);
-  const std::string workspace = workspace_name(holder);
-  if (const auto found = trees_.find(workspace); found != trees_.end()) return found->second;
-  RELAY_TRY(auto tree, make_tree(workspace));
-  trees_.emplace(workspace, tree);
+  if (holder.is_scratch) return make_tree(holder);
+  const std::string name = own_name(holder);
+  if (const auto found = trees_.find(name); found != trees_.end()) return found->second;
+  RELAY_TRY(auto tree, make_tree(holder));
+  trees_.emplace(name, tree);
   return tree;
 }
 
-Result<void> Trees::close_session(const Holder& holder) {
-  if (spec_.workspace == WorkspaceKind::shared || holder.session.empty()) return {};
+bool Trees::has_files(const Holder& holder) {
   const std::lock_guard lock(mutex_);
-  const std::string workspace = workspace_name(holder);
-  trees_.erase(workspace);
-  if (!remove_workspace(spec_.workspace_dir + "/" + workspace))
-    return relay::fail(from_errno(errno, "removing a session's workspace"));
+  return made_.contains(own_name(holder));
+}
+
+Result<void> Trees::close(const Holder& holder) {
+  if (holder.empty()) return {};
+  const std::lock_guard lock(mutex_);
+  const std::string name = own_name(holder);
+  trees_.erase(name);
+  if (made_.erase(name) == 0 || holder.is_lasting) return {};
+  if (!remove_workspace(spec_.workspace_dir + "/" + name))
+    return relay::fail(from_errno(errno, "removing a session's files"));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -24,16 +25,12 @@ namespace relay::vfs {
 
 enum class WorkspaceKind : std::uint8_t { shared, session };
 
-/// Whose workspace it is, when they do not share one.
-struct Holder {
-  std::string client;        // the authenticated name
-  std::string session = {};  // empty where there are no sessions
+/// Whose files they are: one client's, or one run's or guest session's where nothing tells the client from
+/// others.
+struct Holder : authority::ClientKey {
+  Holder(authority::ClientKey key) : ClientKey(std::move(key)) {}  // NOLINT(google-explicit-constructor)
+  bool is_scratch = false;                                         // one run's: nothing is kept for it
 };
-
-/// Whose workspace a caller works in.
-inline Holder holder_of(const authority::Caller& caller) {
-  return {caller.principal, caller.session_id};
-}
 
 /// What app/ fills from the configuration.
 struct TreeSpec {
@@ -52,15 +49,20 @@ class Trees {
   /// Stops the counts of workspaces that are under way; those workspaces are full from then on.
   ~Trees() { stop_.request_stop(); }
 
-  /// The tree of the caller of a record, made at its first use. With a shared workspace all have the same.
-  /// Files are read and written for recorded calls only.
+  /// The tree of the caller of a record, made at its first use. With a shared workspace all have the same
+  /// /tmp and /out; a caller that nothing tells from others has none otherwise. Files are read and written
+  /// for recorded calls only.
   Result<std::shared_ptr<Tree>> open_tree(const authority::Recorded& recorded);
+  /// The same for what a run sees, which has a holder of its own where its caller has none.
+  Result<std::shared_ptr<Tree>> open_tree(const authority::Recorded& recorded, const Holder& holder);
   /// For names without contents: who lists resources has no record.
   Result<std::shared_ptr<Tree>> open_tree(const authority::Unrecorded& permit);
-  /// Forgets a session's tree and deletes its own workspace, if it has one. Blocks.
-  Result<void> close_session(const Holder& holder);
+  /// Whether there are directories that are the holder's alone.
+  [[nodiscard]] bool has_files(const Holder& holder);
+  /// Forgets the holder's tree and deletes what was its alone, unless it may come back. Blocks.
+  Result<void> close(const Holder& holder);
 
-  /// The name of a holder's workspace: the same for those who share one.
+  /// The name of a holder's workspace: the same for those who share one, empty where there is none.
   [[nodiscard]] std::string workspace_name(const Holder& holder) const;
 
   [[nodiscard]] const TreeSpec& spec() const { return spec_; }
@@ -69,14 +71,19 @@ class Trees {
   explicit Trees(TreeSpec spec) : spec_(std::move(spec)) {}
   void remove_old_sessions() const;
   Result<std::shared_ptr<Tree>> tree_of(const Holder& holder);
-  Result<std::shared_ptr<Tree>> make_tree(const std::string& workspace);
+  Result<std::shared_ptr<Tree>> make_tree(const Holder& holder);
+  [[nodiscard]] std::shared_ptr<Quota> quota_of(const std::string& directory) const;
+  Result<void> add_areas(const std::string& workspace, const std::shared_ptr<Quota>& quota, TreeParts& parts);
+  [[nodiscard]] std::string own_name(const Holder& holder) const;
 
   TreeSpec spec_;
   std::vector<std::shared_ptr<Mount>> host_;
   std::shared_ptr<SyntheticDir> mcps_;
   std::stop_source stop_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Tree>, std::less<>> trees_;  // by workspace name
+  TreeParts shared_;  // /tmp and /out of a workspace that all share, once they were opened
+  std::map<std::string, std::shared_ptr<Tree>, std::less<>> trees_;  // by own_name of the holder
+  std::set<std::string, std::less<>> made_;  // own_names whose directories were made by this process
 };
 
 }  // namespace relay::vfs

@@ -148,15 +148,15 @@ LegacyHttp.prototype.listen = function listen(uris) { return subscribeEach(this,
 const stdioListen = Stdio.prototype.listen;
 Stdio.prototype.listen = function listen(uris, options) { return this.era === 'modern' ? stdioListen.call(this, uris, options) : subscribeEach(this, uris); };
 
-// A server of its own for the test, and a client of this kind on it.
-export async function connect(t, kind, { config = {}, flags = [] } = {}) {
+// A server of its own for the test, and a client of this kind on it; on stdio `beside` is another client of the same project.
+export async function connect(t, kind, { config = {}, flags = [], beside } = {}) {
   const [era, transport] = kind.split(' ');
   const whole = { toolsets: ['files'], ...config };
   if (transport === 'stdio') {
-    const { cwd, file } = configured(t, whole);
+    const { cwd, file } = beside ?? configured(t, whole);
     const server = start(t, 'relay', ['stdio', '-c', file, ...flags], { cwd, input: 'pipe' });
     server.child.stdin.on('error', () => {});
-    return Object.assign(await new Stdio(t, server, era).open(), { cwd });
+    return Object.assign(await new Stdio(t, server, era).open(), { cwd, file });
   }
   const server = await serve(t, { config: whole, flags: ['--no-open', '--no-ui', ...flags] });
   return Object.assign(await another(t, server.endpoint, era), { cwd: server.cwd, server });

@@ -83,15 +83,20 @@ function mcpBackend(url) {
     const { structuredContent: result } = await client.call("tools/call", { name: `run_${language}`, arguments: args });
     const { exitCode, value, valueText, error } = result;
     const stdout = result.stdoutEncoding === "base64" ? Buffer.from(result.stdout, "base64") : bytesOf(result.stdout);
-    return { stdout, stderr: bytesOf(result.stderr), done: { exitCode, value, valueText, error } };
+    return { stdout, stderr: bytesOf(result.stderr), done: { exitCode, value, valueText, error }, session: result.session };
   };
   return {
     name: "mcp",
     hasStubWorld: false,
     async open(language) {
       if (!client) await (client = new McpClient(url)).connect();
-      const name = `behaviour-${process.pid}-${++sessions}`;
-      return { run: (options) => call(language, { ...options, session: options.session && name }), close: () => {} };
+      let name = `behaviour-${process.pid}-${++sessions}`;
+      const run = async (options) => {
+        const result = await call(language, { ...options, session: options.session && name });
+        name = result.session ?? name; // the key of a client that has no MCP session
+        return result;
+      };
+      return { run, close: () => {} };
     },
     stop: () => {},
   };

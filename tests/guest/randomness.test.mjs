@@ -55,7 +55,12 @@ test('a session draws on, and does not begin anew', async (t) => {
   const server = await serve(t, { config: { toolsets: ['code'] } });
   for (const [tool, code] of [['run_js', 'Math.random()'], ['run_py', 'import random\nrandom.random()']]) {
     const drawn = [];
-    for (let i = 0; i < 3; ++i) drawn.push((await callTool(server.endpoint, tool, { code, session: 'dice' })).structuredContent.value);
+    let session = 'dice';
+    for (let i = 0; i < 3; ++i) {
+      const { structuredContent } = await callTool(server.endpoint, tool, { code, session });
+      session = structuredContent.session ?? session;
+      drawn.push(structuredContent.value);
+    }
     assert.equal(new Set(drawn).size, 3, `${tool}: ${drawn}`);
   }
 });
