@@ -41,6 +41,15 @@ std::string mirror_of(const config::Config& config) {
   return (config.root / mirror).lexically_normal().string();
 }
 
+// They say where packages come from, not which.
+std::vector<std::string> take_hosts(json::object& block) {
+  std::vector<std::string> hosts;
+  if (const json::array* given = json::find_array(block, "hosts"))
+    for (const json::value& host : *given) hosts.emplace_back(json::view(host.as_string()));
+  block.erase("hosts");
+  return hosts;
+}
+
 }  // namespace
 
 fs::path program_directory() {
@@ -54,10 +63,14 @@ Result<packages::PackageOptions> package_options(const config::Config& config) {
   options.configured_npm = config.npm;
   options.configured_pip = config.pip;
   options.npm.cache = options.py.cache = config.project / "deps";
-  options.npm.environment = options.py.environment =
-      packages::tool_environment(config::process_environment());
+  options.tools.environment = config::process_environment();
+  options.tools.parts.cage_program = program_directory() / "relay-cage";
+  if (config.executor.walls == config::WallsChoice::reduced)
+    options.tools.without_cage = packages::WithoutCage::run;
+  options.npm.hosts = take_hosts(options.configured_npm);
+  options.py.hosts = take_hosts(options.configured_pip);
   options.npm.esbuild =
-      packages::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.npm.environment);
+      packages::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.tools.environment);
   if (json::find_bool(config.npm, "sourcemaps").value_or(false))
     options.npm.sourcemaps = packages::Sourcemaps::on;
   options.npm.names_finder = beside / "runtime" / "commonjs-names.mjs";

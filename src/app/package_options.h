@@ -11,8 +11,8 @@ namespace relay::app {
 /// Where relay itself is: relay-zygote and the runtimes are beside it.
 std::filesystem::path program_directory();
 
-/// npm and pip are the user's own, with the user's configuration; what they need of the environment is passed
-/// on to them. Fails when the configured lockfile cannot be read.
+/// npm and pip are the user's own; of the user's configuration they get the registries and indexes. The
+/// cages' group site and the log are the caller's to add. Fails when the configured lockfile cannot be read.
 Result<packages::PackageOptions> package_options(const config::Config& config);
 
 }  // namespace relay::app

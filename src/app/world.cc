@@ -329,6 +329,9 @@ Result<void> World::open_execution(Purpose purpose) {
 
 Result<void> World::open_packages() {
   RELAY_TRY(packages::PackageOptions options, package_options(config_));
+  options.tools.parts.executor = loop_;
+  options.tools.parts.find_group_site = [this] { return group_site(); };
+  options.tools.log = &log_;
   RELAY_TRY(packages_, packages::Packages::make(std::move(options), pool_, clock_));
   return {};
 }

@@ -49,7 +49,7 @@ inline constexpr std::size_t kStderrTailBytes = 16 * kKiB;
 // MCP server.
 inline constexpr std::size_t kSessions = 1024;  // legacy sessions alive at once
 inline constexpr auto kSessionIdle = 30min;
-inline constexpr auto kSessionSafe = 5min;  // since its last use no new session can displace it
+inline constexpr auto kSessionSafe = 5min;               // since its last use no new session can displace it
 inline constexpr std::size_t kRequestsPerSession = 128;  // in flight, per legacy session or stdio connection
 inline constexpr std::size_t kSubscriptionsPerClient = 256;
 inline constexpr std::size_t kListenStreams = 1024;
@@ -125,6 +125,19 @@ inline constexpr std::size_t kSignaturesKept = 1024;  // JWS of manifests signed
 inline constexpr std::size_t kDepsInMemoryBytes = 64 * kMiB;  // layers of dependencies kept ready
 inline constexpr auto kInstallTimeout = 180s;                 // npm or pip, with a cold cache and a slow line
 inline constexpr auto kBundleTimeout = 60s;
+// What npm, pip, esbuild and the compiler of bundles may use in their cages, each call for itself.
+inline constexpr std::size_t kToolMemoryBytes = 2048 * kMiB;  // npm with a tree of 2,000 packages takes 1 GiB
+inline constexpr std::size_t kToolProcesses =
+    256;  // threads count: Node has eleven, esbuild one per processor
+inline constexpr std::size_t kToolFileBytes =
+    1024 * kMiB;  // one file; layers hold 20 MiB, wheels are below 64 MiB
+inline constexpr std::size_t kToolScratchBytes =
+    512 * kMiB;  // /tmp and home: pip unpacks one wheel at a time there
+inline constexpr std::size_t kToolSettingsBytes =
+    1 * kMiB;                             // one npmrc or pip.conf; a list of certificates fits
+inline constexpr auto kToolLookup = 30s;  // node or python3 says where it is, through a shim
+inline constexpr std::uint64_t kNpmCacheBytes =
+    1024ULL * kMiB;                                 // what npm downloaded; above that it starts anew
 inline constexpr std::size_t kZipEntries = 20'000;  // the largest wheels have about 8,000
 inline constexpr std::size_t kZipNameBytes = 512;
 inline constexpr std::size_t kZipUnpackedBytes = 256 * kMiB;  // all entries of one archive together

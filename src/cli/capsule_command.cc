@@ -75,8 +75,8 @@ class Resolution {
     call.caller.transport = authority::Transport::internal;
     call.toolset = "code";
     call.tool = "capsule_build";
-    call.tier = authority::Tier::reversible;
     json::object args{{language == capsule::Language::js ? "npm" : "pip", requested}, {"code", code}};
+    call.tier = tools::code_tier(args);
     call.policy_text = tools::code_policy_text(args);
     call.fields = tools::code_fields(args);
     call.args = std::move(args);
@@ -93,8 +93,10 @@ class Resolution {
                                     fetch::rules_from(code_world.policy.network), fetch::FetchOptions{});
       const auto network = std::make_shared<runs::GuardedNetwork>(code_world.loop, fetch);
       auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
-      RELAY_CO_TRY(layer, co_await code_world.packages.resolve(recorded, language, requested, code,
-                                                               std::move(fetch_wheel), report_progress));
+      packages::InstallRules rules{.denied = code_world.policy.network.denied, .allowed = {}};
+      RELAY_CO_TRY(layer,
+                   co_await code_world.packages.resolve(recorded, language, requested, code, std::move(rules),
+                                                        std::move(fetch_wheel), report_progress));
       co_return protocol::ToolResult::text("resolved");
     };
     pipeline::NobodyToAsk nobody;

@@ -1,7 +1,10 @@
 #include "config/cage_masks.h"
 
+#include <unistd.h>
+
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +72,7 @@ class CageMasksOnDisk : public testing::Test {
     return relative;
   }
 
-  const fs::path top_ = fs::canonical(testing::TempDir()) / "relay_cage_masks";
+  const fs::path top_ = fs::canonical(testing::TempDir()) / fmt::format("relay_cage_masks.{}", ::getpid());
   Config config_;
 };
 

@@ -43,12 +43,23 @@ struct Tunnel {
 }  // namespace
 
 struct CageProxy::State : std::enable_shared_from_this<CageProxy::State> {
-  State(const io::Loop& loop, std::vector<policy::HostPattern> allowed, std::shared_ptr<ServerLog> server_log)
-      : executor(loop), hosts(std::move(allowed)), log(std::move(server_log)), wire(loop), acceptor(loop) {}
+  State(const io::Loop& loop, std::vector<policy::HostPattern> allowed,
+        std::vector<policy::HostPattern> private_allowed, OutsideProxies proxies,
+        std::shared_ptr<ServerLog> server_log)
+      : executor(loop),
+        hosts(std::move(allowed)),
+        private_hosts(std::move(private_allowed)),
+        outside(std::move(proxies)),
+        log(std::move(server_log)),
+        wire(loop),
+        acceptor(loop) {}
 
   io::Loop executor;
   std::vector<policy::HostPattern> hosts;
+  std::vector<policy::HostPattern> private_hosts;
+  OutsideProxies outside;
   std::shared_ptr<ServerLog> log;
+  std::function<void(const Error&)> on_refusal;
   asio::posix::stream_descriptor wire;  // the listening socket comes through it
   Fd cage_end;
   tcp::acceptor acceptor;
@@ -97,27 +108,24 @@ io::Task<Head> read_head(Tunnel& tunnel) {
   co_return head;
 }
 
-// A literal that the configuration names is meant; a name may lead anywhere, so each of its addresses is
-// judged.
-io::Task<void> connect_outside(Tunnel& tunnel, const ProxyRequest& request) {
+enum class Addresses : std::uint8_t { global, any };
+
+io::Task<void> connect_to(Tunnel& tunnel, const std::string& name, std::uint16_t port, Addresses wanted) {
   tcp::resolver resolver(tunnel.inside.get_executor());
   boost::system::error_code error;
-  const auto found = co_await resolver.async_resolve(request.host.name, std::to_string(request.port),
+  const auto found = co_await resolver.async_resolve(name, std::to_string(port),
                                                      asio::redirect_error(asio::use_awaitable, error));
-  if (error)
-    co_return fail(unavailable(fmt::format("{} cannot be resolved: {}", request.host.name, error.message())));
+  if (error) co_return fail(unavailable(fmt::format("{} cannot be resolved: {}", name, error.message())));
   std::vector<tcp::endpoint> allowed;
   for (const auto& entry : found) {
     const auto address = policy::find_address(entry.endpoint().address().to_string());
-    if (request.host.address || (address && policy::range_of(*address) == policy::AddressRange::global))
+    if (wanted == Addresses::any || (address && policy::range_of(*address) == policy::AddressRange::global))
       allowed.push_back(entry.endpoint());
   }
-  if (allowed.empty())
-    co_return fail(denied(fmt::format("{} leads to addresses that are not public", request.host.name)));
+  if (allowed.empty()) co_return fail(denied(fmt::format("{} leads to addresses that are not public", name)));
   co_await asio::async_connect(tunnel.outside, allowed, asio::redirect_error(asio::use_awaitable, error));
   if (error)
-    co_return fail(unavailable(
-        fmt::format("no connection to {}:{}: {}", request.host.name, request.port, error.message())));
+    co_return fail(unavailable(fmt::format("no connection to {}:{}: {}", name, port, error.message())));
   co_return Result<void>{};
 }
 
@@ -127,6 +135,32 @@ io::Task<void> write_all(tcp::socket& to, std::string text) {
   if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
   if (error) co_return fail(unavailable("the other side is gone"));
   co_return Result<void>{};
+}
+
+// The proxy resolves the name. Nothing may come after its answer: the host does not speak first.
+io::Task<void> connect_through(Tunnel& tunnel, const OutsideProxy& proxy, const ProxyRequest& request) {
+  RELAY_CO_CHECK(co_await connect_to(tunnel, proxy.host, proxy.port, Addresses::any));
+  RELAY_CO_CHECK(co_await write_all(tunnel.outside, tunnel_request(proxy, request.host, request.port)));
+  std::string answer;
+  boost::system::error_code error;
+  const std::size_t length =
+      co_await asio::async_read_until(tunnel.outside, asio::dynamic_buffer(answer, limits::kCageHeadBytes),
+                                      "\r\n\r\n", asio::redirect_error(asio::use_awaitable, error));
+  if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
+  if (error || length != answer.size())
+    co_return fail(unavailable("the proxy of this machine gave no answer that ends"));
+  co_return check_tunnel_answer(answer);
+}
+
+// A literal that the configuration names is meant; a name may lead anywhere, so each of its addresses is
+// judged, unless the owner of the cage vouches for it.
+io::Task<void> connect_outside(const State& state, Tunnel& tunnel, const ProxyRequest& request) {
+  if (const OutsideProxy* proxy = state.outside.find(request.host, request.port, request.is_tunnel))
+    co_return co_await connect_through(tunnel, *proxy, request);
+  const bool is_meant = request.host.address.has_value() ||
+                        policy::matches_any(state.private_hosts, request.host, request.port);
+  co_return co_await connect_to(tunnel, request.host.name, request.port,
+                                is_meant ? Addresses::any : Addresses::global);
 }
 
 io::Task<void> pump(std::shared_ptr<Tunnel> tunnel, tcp::socket& from, tcp::socket& to) {
@@ -170,7 +204,7 @@ io::Task<void> prepare(const State& state, Tunnel& tunnel) {
                                                     "the request's head did not come"));
   RELAY_CO_TRY(const ProxyRequest request, parse_proxy_request(head.text));
   RELAY_CO_CHECK(check_proxy_host(state.hosts, request.host, request.port));
-  RELAY_CO_CHECK(co_await io::with_timeout(connect_outside(tunnel, request), limits::kConnectTimeout,
+  RELAY_CO_CHECK(co_await io::with_timeout(connect_outside(state, tunnel, request), limits::kConnectTimeout,
                                            "no connection in time"));
   if (request.is_tunnel) RELAY_CO_CHECK(co_await write_all(tunnel.inside, "HTTP/1.1 200 connected\r\n\r\n"));
   co_return co_await write_all(tunnel.outside, request.forwarded + head.rest);
@@ -187,6 +221,7 @@ io::Task<void> serve(std::shared_ptr<State> state, std::shared_ptr<Tunnel> tunne
   } guard{*state, tunnel};
   if (const auto prepared = co_await prepare(*state, *tunnel); !prepared) {
     state->log->note("the cage's proxy refused: " + prepared.error().message);
+    if (state->on_refusal) state->on_refusal(prepared.error());
     co_return co_await write_all(tunnel->inside, refusal(prepared.error()));
   }
   co_await io::race(
@@ -233,19 +268,25 @@ io::Task<void> accept_all(std::shared_ptr<State> state) {
   co_return Result<void>{};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<CageProxy>> CageProxy::make(const io::Loop& executor,
-                                                   const std::vector<std::string>& hosts,
-                                                   std::shared_ptr<ServerLog> log) {
+Result<std::vector<policy::HostPattern>> parse_patterns(const std::vector<std::string>& hosts) {
   std::vector<policy::HostPattern> patterns;
   for (const std::string& text : hosts) {
     RELAY_TRY(policy::HostPattern pattern, policy::parse_host_pattern(text));
     patterns.push_back(std::move(pattern));
   }
+  return patterns;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CageProxy>> CageProxy::make(const io::Loop& executor, const CageSpec& cage,
+                                                   std::shared_ptr<ServerLog> log) {
+  RELAY_TRY(std::vector<policy::HostPattern> hosts, parse_patterns(cage.hosts));
+  RELAY_TRY(std::vector<policy::HostPattern> private_hosts, parse_patterns(cage.private_hosts));
   RELAY_TRY(FdPair ends, open_socket_pair(SOCK_STREAM));
   RELAY_CHECK(set_nonblocking(ends.first));
-  auto state = std::make_shared<State>(executor, std::move(patterns), std::move(log));
+  auto state = std::make_shared<State>(executor, std::move(hosts), std::move(private_hosts), cage.outside,
+                                       std::move(log));
   state->wire.assign(ends.first.release());
   state->cage_end = std::move(ends.second);
   return std::unique_ptr<CageProxy>(new CageProxy(std::move(state)));
@@ -262,6 +303,10 @@ int CageProxy::cage_socket() const {
 void CageProxy::cage_started() {
   state_->cage_end.reset();
   io::spawn(state_->executor, accept_all(state_), "a cage's way out");
+}
+
+void CageProxy::set_on_refusal(std::function<void(const Error&)> report) {
+  state_->on_refusal = std::move(report);
 }
 
 }  // namespace relay::launch

@@ -3,7 +3,9 @@
 // host, resolves it, checks every address, and connects. The server inside has no other route.
 //
 // A host must be among the server's hosts. A name that leads to a private, loopback or link-local address is
-// refused; such an address is reached only when the configuration names it literally ("127.0.0.1:5432").
+// refused; such an address is reached only when the configuration names it literally ("127.0.0.1:5432"), or
+// when the name and its port are among CageSpec::private_hosts. With an outside proxy the name is resolved by
+// that proxy, and no address is seen here.
 #pragma once
 
 #include <functional>
@@ -14,6 +16,7 @@
 
 #include "base/fd.h"
 #include "io/task.h"
+#include "launch/cage_spec.h"
 #include "launch/server_log.h"
 #include "policy/host_match.h"
 
@@ -35,9 +38,8 @@ Result<void> check_proxy_host(const std::vector<policy::HostPattern>& hosts, con
 
 class CageProxy {
  public:
-  /// Patterns as in policy.network.allow.
-  static Result<std::unique_ptr<CageProxy>> make(const io::Loop& executor,
-                                                 const std::vector<std::string>& hosts,
+  /// For the hosts of this cage. Fails when one of them is no pattern.
+  static Result<std::unique_ptr<CageProxy>> make(const io::Loop& executor, const CageSpec& cage,
                                                  std::shared_ptr<ServerLog> log);
   ~CageProxy();  // closes everything
   CageProxy(const CageProxy&) = delete;
@@ -46,6 +48,8 @@ class CageProxy {
   /// What the cage gets as sandbox::kCageSocket; let go of it once the cage runs.
   [[nodiscard]] int cage_socket() const;
   void cage_started();
+  /// Called with the reason of each request that is refused or fails, besides the log. Loop thread.
+  void set_on_refusal(std::function<void(const Error&)> report);
 
   struct State;
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/outside_proxy.h"
 #include "sandbox/cage_limits.h"
 #include "sandbox/cage_plan.h"
 
@@ -14,7 +15,9 @@ namespace relay::launch {
 struct CageSpec {
   std::vector<std::string> read;  // absolute paths
   std::vector<std::string> write;
-  std::vector<std::string> hosts;  // as in policy.network.allow; empty: no network at all
+  std::vector<std::string> hosts;            // as in policy.network.allow; empty: no network at all
+  std::vector<std::string> private_hosts{};  // those of them that may lead to private addresses: "name:port"
+  OutsideProxies outside{};                  // how the hosts are reached from here; empty: directly
   sandbox::CageLimits limits{};
   sandbox::CageUser user = sandbox::CageUser::unprivileged;
   /// Relay's own files beneath the paths above, as the cage sees them: empty ones cover them.

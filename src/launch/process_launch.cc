@@ -89,7 +89,7 @@ Result<Launch> make_caged_launch(const LaunchParts& parts, std::string_view name
   launch.child.args = {json::write(to_json(plan))};
   launch.child.environment = command.environment;
   if (plan.hosts) {
-    RELAY_TRY(launch.proxy, CageProxy::make(parts.executor, cage.hosts, log));
+    RELAY_TRY(launch.proxy, CageProxy::make(parts.executor, cage, log));
     launch.child.fds[sandbox::kCageSocket] = launch.proxy->cage_socket();
   }
   log->note(sandbox::describe(launch.limits, *launch.standing));

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/child.h"
@@ -50,6 +51,7 @@ struct Launch {
   std::optional<sandbox::ControlGroup> group;  // of a cage, where one can be made
   sandbox::CageLimits limits;                  // of a cage
   std::optional<sandbox::CageStanding> standing;
+  std::function<void(std::string_view)> on_stderr;  // gets what the log gets, before it is cut; may be empty
 };
 
 /// Pure: the plan of a cage for this command, with what holds its limits.

@@ -16,6 +16,7 @@ struct ServerProcess::Body {
       : executor(loop),
         proxy(std::move(launch.proxy)),
         standing(std::move(launch.standing)),
+        on_stderr(std::move(launch.on_stderr)),
         watch(launch.limits, std::move(launch.group), server_log),
         child(std::move(process)),
         log(std::move(server_log)),
@@ -25,6 +26,7 @@ struct ServerProcess::Body {
   io::Loop executor;
   std::unique_ptr<CageProxy> proxy;
   std::optional<sandbox::CageStanding> standing;
+  std::function<void(std::string_view)> on_stderr;
   LimitWatch watch;
   io::Child child;
   std::shared_ptr<ServerLog> log;
@@ -60,6 +62,7 @@ io::Task<void> drain_stderr(std::shared_ptr<Body> body) {
     const std::size_t got = co_await body->child.err().async_read_some(
         io::asio::buffer(chunk), io::asio::redirect_error(io::asio::use_awaitable, error));
     body->log->stderr_bytes({chunk.data(), got});
+    if (body->on_stderr) body->on_stderr({chunk.data(), got});
     turn += got;
     if (got < chunk.size() / 4) turn = 0;
     if (turn < kTurnBytes) continue;

@@ -4,7 +4,6 @@
 
 #include "packages/js_diagnosis.h"
 #include "packages/log_excerpt.h"
-#include "packages/tool_run.h"
 
 namespace relay::packages {
 namespace {
@@ -123,21 +122,6 @@ TEST(LogExcerpt, KeepsTheEnd) {
   EXPECT_EQ(last_lines("a\n\nb\n  c \n", 2), "b\nc");
   EXPECT_EQ(last_lines("", 2), "");
   EXPECT_EQ(last_lines("üü", 5, 3), "ü");
-}
-
-TEST(ToolEnvironment, KeepsTheUsersConfigurationAndNothingElse) {
-  const Environment kept = tool_environment({{"HOME", "/h"},
-                                             {"PATH", "/b"},
-                                             {"npm_config_registry", "r"},
-                                             {"NPM_CONFIG_CAFILE", "c"},
-                                             {"PIP_INDEX_URL", "i"},
-                                             {"HTTPS_PROXY", "p"},
-                                             {"AWS_SECRET_ACCESS_KEY", "s"},
-                                             {"RELAY_TOKEN", "t"},
-                                             {"NODE_OPTIONS", "--require x"},
-                                             {"LD_PRELOAD", "x"}});
-  EXPECT_EQ(kept.size(), 6U);
-  EXPECT_FALSE(kept.contains("NODE_OPTIONS"));
 }
 
 }  // namespace

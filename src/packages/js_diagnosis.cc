@@ -64,18 +64,23 @@ std::string npm_code(std::string_view log) {
 
 }  // namespace
 
-std::string diagnose_npm(std::string_view log) {
+std::string diagnose_npm(std::string_view log, ProxySaw proxy) {
   const std::string code = npm_code(log);
   if (code == "E404") return fmt::format("npm cannot find '{}' in the registry", between(log, 0, "'", "'"));
   if (code == "ETARGET")
     return fmt::format("npm has no version for {}", between(log, 0, "No matching version found for ", ".\n"));
   if (code == "ERESOLVE") return "the packages ask for versions of each other that cannot be had together";
+  if (code == "EALLOWREMOTE")
+    return "a package is at another address than the registry; npm.hosts in the configuration names hosts "
+           "that the "
+           "registry sends downloads from";
   if (code == "EINTEGRITY") return "a package's content does not match the lockfile's integrity hash";
   if (code == "EUSAGE") return "the lockfile does not fit the dependencies";
   if (code == "EBADPLATFORM") return "a package is made for another platform only";
   for (const std::string_view offline :
        {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ENOTCACHED", "ECONNRESET"})
     if (code == offline) return fmt::format("npm cannot reach its registry ({})", code);
+  if (proxy == ProxySaw::dead_hosts) return "npm cannot reach its registry";
   return code.empty() ? "npm could not install the dependencies"
                       : fmt::format("npm could not install the dependencies ({})", code);
 }

@@ -11,8 +11,12 @@
 
 namespace relay::packages {
 
-/// From npm's stderr: "npm cannot find 'x@^9' in the registry (E404)".
-std::string diagnose_npm(std::string_view log);
+/// Whether the proxy of the cage could connect to the hosts that it was asked for.
+enum class ProxySaw : std::uint8_t { hosts, dead_hosts };
+
+/// From npm's stderr: "npm cannot find 'x@^9' in the registry (E404)". A host that does not answer is an
+/// error of the proxy for npm, so the proxy is asked.
+std::string diagnose_npm(std::string_view log, ProxySaw proxy = ProxySaw::hosts);
 
 /// From esbuild's stderr: "'get-port' needs the Node.js built-in module 'net', which a sandbox does not
 /// have".

@@ -25,6 +25,11 @@ std::optional<capsule::DepsLayer> LayerCache::find(const std::string& key) {
   return recent_.front().second;
 }
 
+bool LayerCache::is_stored(const std::string& key) const {
+  std::error_code error;
+  return std::filesystem::exists(root_ / key / kFacts, error);
+}
+
 Result<capsule::DepsLayer> LayerCache::load(const std::string& key) {
   const std::filesystem::path directory = root_ / key;
   RELAY_TRY(const std::string text, load_file(directory / kFacts, 4096));

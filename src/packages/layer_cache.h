@@ -26,6 +26,8 @@ class LayerCache {
   LayerCache(std::filesystem::path root, const Clock& clock) : root_(std::move(root)), clock_(clock) {}
 
   std::optional<capsule::DepsLayer> find(const std::string& key);
+  /// Whether there is one on disk, sound or not. Costs a look at the directory.
+  [[nodiscard]] bool is_stored(const std::string& key) const;
   Result<capsule::DepsLayer> load(const std::string& key);
   Result<capsule::DepsLayer> save(const std::string& key, std::string zip);
   /// Drops what is old or too much, as the capsule store does.

@@ -8,8 +8,17 @@
 
 #include "audit/recorded_fixture.h"
 #include "io/thread_pool.h"
+#include "packages/tool_run.h"
 
 namespace relay::packages {
+
+/// Tools in real cages, with this environment of the test's choice.
+inline ToolOptions tools_of_test(Environment environment) {
+  ToolOptions options;
+  options.parts.cage_program = RELAY_CAGE;
+  options.environment = std::move(environment);
+  return options;
+}
 
 class LoopFixture : public ::testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include "capsule/shelf.h"
 #include "packages/js_diagnosis.h"
 #include "packages/log_excerpt.h"
+#include "packages/npm_settings.h"
 
 namespace relay::packages {
 namespace {
@@ -18,12 +19,14 @@ constexpr std::size_t kSourceBytes = 4 * limits::kMiB;
 
 // A package of the registry may depend on a git repository, an address, a file or a directory. Preparing a
 // repository runs npm inside it, with the repository's own settings, in spite of --ignore-scripts. So only
-// the registry is allowed; a version of npm without these options finds no git program either.
-std::vector<std::string> npm_args(const NpmRequest& request) {
+// the registry is allowed; a version of npm without these options finds no git program either. To npm a
+// download from a further host of the registry is such an address, too: with npm.hosts the cage alone says
+// which addresses there are.
+std::vector<std::string> npm_args(const NpmRequest& request, const NpmOptions& options) {
   return {request.lockfile.empty() ? "install" : "ci",
           "--ignore-scripts",
           "--allow-git=none",
-          "--allow-remote=none",
+          options.hosts.empty() ? "--allow-remote=none" : "--allow-remote=all",
           "--allow-file=none",
           "--allow-directory=none",
           "--git=relay-allows-no-git",
@@ -33,13 +36,15 @@ std::vector<std::string> npm_args(const NpmRequest& request) {
           "--no-update-notifier",
           "--no-progress",
           "--loglevel=error",
-          "--install-strategy=hoisted"};
+          "--install-strategy=hoisted",
+          "--logs-max=0"};
 }
 
-std::vector<std::string> private_paths(const NpmOptions& options, const fs::path& directory) {
+std::vector<std::string> private_paths(const ToolRunner& tools, const NpmOptions& options,
+                                       const fs::path& directory) {
   std::vector<std::string> paths{directory.string(), options.cache.string()};
-  if (const auto home = options.environment.find("HOME"); home != options.environment.end())
-    paths.push_back(home->second);
+  if (std::string home = variable(tools.environment(), "HOME"); !home.empty())
+    paths.push_back(std::move(home));
   return paths;
 }
 
@@ -120,6 +125,53 @@ Result<void> write_entries(const fs::path& work, const std::set<std::string>& sp
   return {};
 }
 
+// The directory goes away with the installation: the settings in it may hold credentials.
+struct SettingsDirectory {
+  explicit SettingsDirectory(fs::path at) : path(std::move(at)) {}
+  ~SettingsDirectory() { capsule::discard_directory(path); }
+  SettingsDirectory(const SettingsDirectory&) = delete;
+  SettingsDirectory& operator=(const SettingsDirectory&) = delete;
+  fs::path path;
+};
+
+struct Counted {
+  explicit Counted(std::atomic<int>& number) : count(number) { ++count; }
+  ~Counted() { --count; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  std::atomic<int>& count;
+};
+
+std::uint64_t bytes_below(const fs::path& directory) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (auto at = fs::recursive_directory_iterator(directory, error); at != fs::recursive_directory_iterator();
+       at.increment(error)) {
+    if (error) break;
+    std::error_code ignored;
+    if (at->is_regular_file(ignored)) bytes += at->file_size(ignored);
+  }
+  return bytes;
+}
+
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real.string();
+}
+
+// A program of a package needs what lies beside it.
+std::string shown_for(const std::string& program) {
+  constexpr std::string_view kModules = "/node_modules/";
+  const std::size_t at = program.rfind(kModules);
+  return at == std::string::npos ? program : program.substr(0, at + kModules.size() - 1);
+}
+
+std::string refused_sentence(const ToolOutcome& outcome, std::string_view key) {
+  return fmt::format("{}. {} in the configuration adds hosts that the registry sends downloads from",
+                     outcome.refused.front(), key);
+}
+
 json::array named_packages(const NpmRequest& request) {
   json::array names;
   for (const auto& [name, range] : request.dependencies) names.emplace_back(name + "@" + range);
@@ -194,9 +246,12 @@ Result<void> NpmResolver::Work::write_module() const {
   return replace_file(path() / "bundle.mjs", bundle_module(code, inputs.builtins));
 }
 
-NpmResolver::NpmResolver(NpmOptions options, io::ThreadPool& pool, const Clock& clock)
-    : options_(std::move(options)), pool_(pool), clock_(clock), layers_(options_.cache / "layers", clock) {
-  options_.environment = tool_environment(options_.environment);
+NpmResolver::NpmResolver(NpmOptions options, ToolRunner& tools, io::ThreadPool& pool, const Clock& clock)
+    : options_(std::move(options)),
+      tools_(tools),
+      pool_(pool),
+      clock_(clock),
+      layers_(options_.cache / "layers", clock) {
   if (options_.compiler.empty()) return;
   if (const auto engine = load_file(options_.engine, kBundleBytes)) engine_id_ = sha256_hex(*engine);
 }
@@ -212,24 +267,91 @@ std::optional<capsule::DepsLayer> NpmResolver::find(const NpmRequest& request) {
   return layers_.find(layer_key(request));
 }
 
-io::Task<capsule::DepsLayer> NpmResolver::resolve(EffectsPtr effects, NpmRequest request, Progress progress) {
+io::Task<capsule::DepsLayer> NpmResolver::resolve(EffectsPtr effects, NpmRequest request, InstallRules rules,
+                                                  Progress progress) {
   std::string key = layer_key(request);
   if (auto found = layers_.find(key)) co_return std::move(*found);
-  auto work = [this, effects = std::move(effects), request = std::move(request), key,
-               progress = std::move(progress)] { return load_or_build(effects, request, key, progress); };
+  // Before the work is shared: what another call may install is not for a call that may not.
+  if (!layers_.is_stored(key) && !is_installed(request))
+    RELAY_CO_CHECK(co_await check_rules(effects, request, rules));
+  auto work = [this, effects = std::move(effects), request = std::move(request), rules = std::move(rules),
+               key, progress = std::move(progress)] {
+    return load_or_build(effects, request, rules, key, progress);
+  };
   co_return co_await flights_.run(key, std::move(work));
 }
 
+bool NpmResolver::is_installed(const NpmRequest& request) const {
+  std::error_code error;
+  return fs::exists(options_.cache / "npm" / install_key(request) / kComplete, error);
+}
+
+io::Task<void> NpmResolver::check_rules(EffectsPtr effects, const NpmRequest& request,
+                                        const InstallRules& rules) {
+  RELAY_CO_TRY(const ToolSettings settings, co_await load_settings(effects));
+  RELAY_CO_TRY(const launch::CageSpec cage, make_tool_cage(settings, options_.hosts, tools_.environment()));
+  const auto checked = check_install_hosts(rules, cage.hosts, "npm");
+  if (!checked)
+    effects->add({.tool = "process",
+                  .tier = authority::Tier::stateful,
+                  .target = {{"phase", "npm install"}, {"packages", named_packages(request)}},
+                  .ending = authority::Ending::denied,
+                  .rung = "network",
+                  .reason = checked.error().message});
+  co_return checked;
+}
+
+io::Task<std::string> NpmResolver::find_node(EffectsPtr effects) {
+  if (!node_.empty()) co_return node_;
+  RELAY_CO_TRY(const std::string program, tools_.find_program(options_.node));
+  RELAY_CO_TRY(const std::string said, co_await tools_.ask(effects, program, {"-p", "process.execPath"}));
+  node_ = real_path(said);
+  co_return node_;
+}
+
+// npm on PATH is a link to npm-cli.js, or a program of a version manager that knows where it is.
+io::Task<NpmResolver::Programs> NpmResolver::find_npm(EffectsPtr effects) {
+  if (programs_) co_return *programs_;
+  RELAY_CO_TRY(const std::string program, tools_.find_program(options_.npm));
+  Programs found;
+  RELAY_CO_TRY(found.node, co_await find_node(effects));
+  found.npm = real_path(program);
+  if (!found.npm.ends_with("/npm-cli.js")) {
+    RELAY_CO_TRY(const std::string modules, co_await tools_.ask(effects, program, {"root", "-g"}));
+    found.npm = real_path(modules + "/npm/bin/npm-cli.js");
+  }
+  std::error_code error;
+  if (!fs::exists(found.npm, error))
+    co_return fail(dependency_error(fmt::format(
+        "'{}' is not npm, and does not say where npm is. Install npm, or put it on PATH.", options_.npm)));
+  programs_ = found;
+  co_return found;
+}
+
+io::Task<ToolSettings> NpmResolver::load_settings(EffectsPtr effects) {
+  RELAY_CO_TRY(const Programs programs, co_await find_npm(effects));
+  const Environment& environment = tools_.environment();
+  NpmrcTexts texts;
+  texts.user = load_file(user_npmrc(environment), limits::kToolSettingsBytes).value_or("");
+  const std::string global = global_npmrc(environment, texts.user, programs.node);
+  texts.global = load_file(global, limits::kToolSettingsBytes).value_or("");
+  co_return make_npm_settings(environment, texts);
+}
+
 io::Task<capsule::DepsLayer> NpmResolver::load_or_build(EffectsPtr effects, NpmRequest request,
-                                                        std::string key, Progress progress) {
+                                                        InstallRules rules, std::string key,
+                                                        Progress progress) {
   auto stored = co_await pool_.run([this, key] { return layers_.load(key); });
   if (stored) co_return stored;
-  auto installing = [this, effects, request, progress] { return install(effects, request, progress); };
+  auto installing = [this, effects, request, rules, progress] {
+    return install(effects, request, rules, progress);
+  };
   RELAY_CO_TRY(const fs::path directory, co_await installs_.run(install_key(request), installing));
   co_return co_await bundle(effects, request, directory, key, progress);
 }
 
-io::Task<fs::path> NpmResolver::install(EffectsPtr effects, const NpmRequest& request, Progress progress) {
+io::Task<fs::path> NpmResolver::install(EffectsPtr effects, const NpmRequest& request, InstallRules rules,
+                                        Progress progress) {
   const fs::path shelf = options_.cache / "npm";
   const fs::path directory = shelf / install_key(request);
   std::error_code error;
@@ -237,6 +359,7 @@ io::Task<fs::path> NpmResolver::install(EffectsPtr effects, const NpmRequest& re
     capsule::set_used(directory / kComplete, clock_.wall());
     co_return directory;
   }
+  RELAY_CO_CHECK(co_await check_rules(effects, request, rules));
   const fs::path temporary = shelf / temporary_name(".tmp-");
   auto done = co_await run_npm(effects, request, temporary, progress);
   if (done) done = write_new_file(temporary / kComplete, "");
@@ -253,12 +376,39 @@ io::Task<void> NpmResolver::run_npm(EffectsPtr effects, const NpmRequest& reques
     RELAY_CO_TRY(const std::string lockfile, clean_lockfile(request));
     RELAY_CO_CHECK(write_new_file(directory / "package-lock.json", lockfile));
   }
-  ToolCall call{options_.npm,       npm_args(request), options_.environment,
-                directory.string(), "npm install",     options_.install_timeout};
-  call.packages = named_packages(request);
-  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(effects, std::move(call), std::move(progress)));
+  const SettingsDirectory settings(options_.cache / "npm" / temporary_name(".tmp-settings-"));
+  const Counted running(installing_);
+  RELAY_CO_TRY(ToolCall call, co_await npm_call(effects, request, directory, settings.path));
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await tools_.run(effects, std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return check_installed(directory);
-  co_return fail(with_log(diagnose_npm(outcome.err), outcome.err, private_paths(options_, directory)));
+  const std::string sentence = outcome.refused.empty() ? diagnose_npm(outcome.err, outcome.proxy)
+                                                       : refused_sentence(outcome, "npm.hosts");
+  co_return fail(with_log(sentence, outcome.err, private_paths(tools_, options_, directory)));
+}
+
+io::Task<ToolCall> NpmResolver::npm_call(EffectsPtr effects, const NpmRequest& request,
+                                         const fs::path& directory, const fs::path& settings) {
+  RELAY_CO_TRY(const Programs programs, co_await find_npm(effects));
+  RELAY_CO_TRY(const ToolSettings made, co_await load_settings(effects));
+  const fs::path downloads = options_.cache / "npm-cache";
+  RELAY_CO_CHECK(make_directory(downloads));
+  RELAY_CO_CHECK(make_directory(settings));
+  RELAY_CO_CHECK(write_new_file(settings / "npmrc", made.text));
+  ToolCall call{
+      .program = programs.node, .args = npm_args(request, options_), .directory = directory.string()};
+  call.args.insert(call.args.begin(), programs.npm);
+  call.args.push_back("--cache=" + downloads.string());
+  call.args.push_back("--userconfig=" + (settings / "npmrc").string());
+  call.args.push_back("--globalconfig=" + (settings / "none").string());
+  call.phase = "npm install";
+  call.timeout = options_.install_timeout;
+  call.packages = named_packages(request);
+  RELAY_CO_TRY(call.cage, make_tool_cage(made, options_.hosts, tools_.environment()));
+  call.cage.write = {directory.string(), downloads.string()};
+  for (std::string& path : std::vector<std::string>{
+           settings.string(), programs.node, fs::path(programs.npm).parent_path().parent_path().string()})
+    add_once(call.cage.read, std::move(path));
+  co_return call;
 }
 
 io::Task<capsule::DepsLayer> NpmResolver::bundle(EffectsPtr effects, const NpmRequest& request,
@@ -280,12 +430,16 @@ io::Task<void> NpmResolver::find_commonjs_names(EffectsPtr effects, Work& work, 
   if (!work.inputs.has_commonjs_roots()) co_return Result<void>{};
   std::vector<std::string> args{options_.names_finder.string(), (work.path() / "meta.json").string(),
                                 entry_path(work.name), (work.path() / kCommonjsNames).string()};
-  ToolCall call{options_.node,           std::move(args),         options_.environment,
-                work.installed.string(), "bundling dependencies", options_.bundle_timeout};
-  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(effects, std::move(call), std::move(progress)));
+  RELAY_CO_TRY(const std::string node, co_await find_node(effects));
+  ToolCall call{.program = node, .args = std::move(args), .directory = work.installed.string()};
+  call.phase = "bundling dependencies";
+  call.timeout = options_.bundle_timeout;
+  call.cage.read = {options_.names_finder.parent_path().string(), work.installed.string(), node};
+  call.cage.write = {work.path().string()};
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await tools_.run(effects, std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return Result<void>{};
   co_return fail(with_log("node could not find the names that CommonJS packages export", outcome.err,
-                          private_paths(options_, work.installed)));
+                          private_paths(tools_, options_, work.installed)));
 }
 
 // Bytecode only saves time: without it the engine reads the source. Traces that a source map explains need
@@ -296,9 +450,14 @@ io::Task<void> NpmResolver::compile(EffectsPtr effects, Work& work, Progress pro
   const fs::path made = work.path() / "bundle.qbc";
   std::vector<std::string> args{options_.compiler.string(), options_.engine.string(),
                                 (work.path() / "bundle.mjs").string(), made.string()};
-  ToolCall call{options_.node,        std::move(args),          options_.environment,
-                work.path().string(), "compiling dependencies", options_.bundle_timeout};
-  const auto outcome = co_await run_tool(effects, std::move(call), std::move(progress));
+  const auto node = co_await find_node(effects);
+  if (!node) co_return Result<void>{};
+  ToolCall call{.program = *node, .args = std::move(args), .directory = work.path().string()};
+  call.phase = "compiling dependencies";
+  call.timeout = options_.bundle_timeout;
+  call.cage.read = {options_.compiler.parent_path().string(), options_.engine.string(), *node};
+  call.cage.write = {work.path().string()};
+  const auto outcome = co_await tools_.run(effects, std::move(call), std::move(progress));
   std::error_code ignored;
   if (!outcome || !outcome->status.clean()) fs::remove(made, ignored);
   co_return Result<void>{};
@@ -306,19 +465,27 @@ io::Task<void> NpmResolver::compile(EffectsPtr effects, Work& work, Progress pro
 
 Result<void> NpmResolver::prune() {
   const fs::path shelf = options_.cache / "npm";
+  const fs::path downloads = options_.cache / "npm-cache";
+  if (installing_ == 0 && bytes_below(downloads) > limits::kNpmCacheBytes)
+    capsule::discard_directory(downloads);
   RELAY_CHECK(layers_.prune());
   return capsule::prune_shelf(shelf, kComplete, clock_.wall());
 }
 
-ToolCall NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::string> args) const {
-  return {options_.esbuild,   std::move(args),         options_.environment,
-          directory.string(), "bundling dependencies", options_.bundle_timeout};
+Result<ToolCall> NpmResolver::esbuild_call(const fs::path& directory, std::vector<std::string> args) const {
+  RELAY_TRY(const std::string found, tools_.find_program(options_.esbuild));
+  ToolCall call{.program = real_path(found), .args = std::move(args), .directory = directory.string()};
+  call.phase = "bundling dependencies";
+  call.timeout = options_.bundle_timeout;
+  call.cage.read = {shown_for(call.program)};
+  call.cage.write = {directory.string()};
+  return call;
 }
 
 io::Task<void> NpmResolver::run_esbuild(EffectsPtr effects, Work& work, Progress progress) {
   RELAY_CO_CHECK(write_entries(work.path(), work.specifiers));
-  ToolCall bundling = esbuild_call(work.installed, bundle_args(work.name, options_.sourcemaps));
-  RELAY_CO_TRY(ToolOutcome outcome, co_await run_tool(effects, std::move(bundling), progress));
+  RELAY_CO_TRY(ToolCall bundling, esbuild_call(work.installed, bundle_args(work.name, options_.sourcemaps)));
+  RELAY_CO_TRY(ToolOutcome outcome, co_await tools_.run(effects, std::move(bundling), progress));
   if (!outcome.status.clean()) {
     // The source was searched for subpaths by looking at strings: those that are none are left out.
     std::size_t dropped = 0;
@@ -330,8 +497,8 @@ io::Task<void> NpmResolver::run_esbuild(EffectsPtr effects, Work& work, Progress
     const std::string native = native_sentence(work.installed, suspects);
     co_return fail(dependency_error(native.empty() ? diagnose_esbuild(outcome.err) : native));
   }
-  ToolCall naming = esbuild_call(work.installed, names_args(work.name, work.specifiers.size()));
-  RELAY_CO_TRY(outcome, co_await run_tool(effects, std::move(naming), std::move(progress)));
+  RELAY_CO_TRY(ToolCall naming, esbuild_call(work.installed, names_args(work.name, work.specifiers.size())));
+  RELAY_CO_TRY(outcome, co_await tools_.run(effects, std::move(naming), std::move(progress)));
   if (!outcome.status.clean()) co_return fail(dependency_error(diagnose_esbuild(outcome.err)));
   co_return Result<void>{};
 }

@@ -32,9 +32,15 @@ inline std::string esbuild_of_test() {
   return find_esbuild(harness_of_test() / "node_modules", {});
 }
 
-/// The script as it stands in the harness; the build makes commonjs-names.mjs of it.
-inline std::filesystem::path names_finder_of_test() {
-  return harness_of_test() / "src" / "hosts" / "names" / "main.mjs";
+/// The script of the harness in one file, as the build makes it: in its cage it sees nothing else.
+inline std::filesystem::path make_names_finder(const std::filesystem::path& directory) {
+  const auto file = directory / "finder" / "commonjs-names.mjs";
+  const auto main = harness_of_test() / "src" / "hosts" / "names" / "main.mjs";
+  const std::string command =
+      fmt::format("'{}' '{}' --bundle --format=esm --platform=node --log-level=error --outfile='{}'",
+                  esbuild_of_test(), main.string(), file.string());
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  return file;
 }
 
 class NpmFixture : public LoopFixture {
@@ -58,13 +64,15 @@ class NpmFixture : public LoopFixture {
       std::ofstream(directory / name) << text;
     }
     std::ofstream(directory / "deps" / "main.mjs") << imports;
-    ToolCall call{"node",
-                  {"main.mjs"},
-                  tool_environment(environment_of_test()),
-                  (directory / "deps").string(),
-                  "node",
-                  std::chrono::minutes(5)};
-    const auto outcome = run(run_tool(effects(), call, {}));
+    const std::string modules = (directory / "deps").string();
+    ToolRunner tools(tools_of_test(environment_of_test()), clock);
+    const auto node = run(tools.ask(effects(), "node", {"-p", "process.execPath"}));
+    if (!node) return node.error().message;
+    ToolCall call{.program = *node, .args = {"main.mjs"}, .directory = modules};
+    call.phase = "node";
+    call.timeout = std::chrono::minutes(5);
+    call.cage.read = {modules, *node};
+    const auto outcome = run(tools.run(effects(), call, {}));
     if (!outcome) return outcome.error().message;
     return outcome->out + outcome->err;
   }

@@ -11,14 +11,14 @@ class NpmReal : public NpmFixture {
     // How long a registry and a busy machine take is not what these tests are about.
     NpmOptions options{.cache = std::filesystem::current_path() / "npm-test-cache",
                        .esbuild = esbuild_of_test(),
-                       .environment = environment_of_test(),
-                       .names_finder = names_finder_of_test(),
+                       .names_finder = make_names_finder(scratch.path()),
                        .install_timeout = std::chrono::minutes(10),
                        .bundle_timeout = std::chrono::minutes(5)};
-    NpmResolver resolver(options, pool, clock);
+    ToolRunner tools(tools_of_test(environment_of_test()), clock);
+    NpmResolver resolver(options, tools, pool, clock);
     NpmRequest request = *parse_npm_request(json::object{{"dependencies", *json::parse(dependencies)}});
     request.subpaths = find_subpaths(code, request);
-    return run(resolver.resolve(effects(), std::move(request), {}));
+    return run(resolver.resolve(effects(), std::move(request), {}, {}));
   }
   static bool is_offline(const Result<capsule::DepsLayer>& layer) {
     return !layer && (layer.error().message.find("cannot reach its registry") != std::string::npos ||

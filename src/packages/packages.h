@@ -15,6 +15,7 @@
 namespace relay::packages {
 
 struct PackageOptions {
+  ToolOptions tools;
   NpmOptions npm;
   PyOptions py;
   json::object configured_npm;  // the configuration's "npm" block
@@ -29,11 +30,13 @@ class Packages {
 
   /// `requested` is the call's "npm" or "pip" member, `code` the source, whose imports name further entry
   /// points. Nothing when there are no dependencies at all. `fetch` gets wheels by address, under the run's
-  /// own network policy. Processes that this starts are effects of the recorded call.
+  /// own network policy; `rules` are what that policy says about installing. Processes that this starts are
+  /// effects of the recorded call.
   io::Task<std::optional<capsule::DepsLayer>> resolve(const authority::Recorded& recorded,
                                                       capsule::Language language,
                                                       const json::object& requested, std::string_view code,
-                                                      WheelFetcher fetch, Progress progress);
+                                                      InstallRules rules, WheelFetcher fetch,
+                                                      Progress progress);
 
   /// Drops layers and installations that are old or too much. Blocking.
   Result<void> prune();
@@ -41,10 +44,13 @@ class Packages {
  private:
   Packages(PackageOptions options, io::ThreadPool& pool, const Clock& clock);
   io::Task<std::optional<capsule::DepsLayer>> resolve_npm(EffectsPtr effects, const json::object& requested,
-                                                          std::string_view code, Progress progress);
+                                                          std::string_view code, InstallRules rules,
+                                                          Progress progress);
   io::Task<std::optional<capsule::DepsLayer>> resolve_py(EffectsPtr effects, const json::object& requested,
-                                                         WheelFetcher fetch, Progress progress);
+                                                         InstallRules rules, WheelFetcher fetch,
+                                                         Progress progress);
 
+  ToolRunner tools_;
   NpmResolver npm_;
   PyResolver py_;
   NpmRequest npm_for_all_;

@@ -7,6 +7,7 @@
 #include "base/disk.h"
 #include "capsule/shelf.h"
 #include "packages/log_excerpt.h"
+#include "packages/pip_settings.h"
 
 namespace relay::packages {
 namespace {
@@ -28,11 +29,19 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)
 )py";
 constexpr std::string_view kRefusedProgram = "relay: pip may not start programs here";
 
-// "python3 -m pip" becomes the same without programs; any other command is the user's own and stays.
-std::vector<std::string> without_programs(const std::vector<std::string>& pip) {
-  if (pip.size() == 3 && pip[1] == "-m" && pip[2] == "pip")
-    return {pip[0], "-c", std::string(kPipWithoutPrograms)};
-  return pip;
+// What an interpreter says about itself.
+constexpr std::string_view kWhereIsPip =
+    "import json, os, sys, pip; print(json.dumps({'program': sys.executable, 'prefix': sys.prefix, 'base': "
+    "sys.base_prefix, 'pip': os.path.dirname(os.path.dirname(os.path.abspath(pip.__file__)))}))";
+
+bool is_beneath(std::string_view path, std::string_view directory) {
+  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
+}
+
+json::array named_packages(const PyRequest& request) {
+  json::array names(request.requirements.begin(), request.requirements.end());
+  for (const WheelUrl& wheel : request.wheels) names.emplace_back(wheel.file);
+  return names;
 }
 
 std::string join_lines(const std::vector<std::string>& lines) {
@@ -84,13 +93,17 @@ struct WorkDirectory {
 
 }  // namespace
 
-std::string diagnose_pip(std::string_view log, const PythonPlatform& platform) {
+std::string diagnose_pip(std::string_view log, const PythonPlatform& platform, ProxySaw proxy) {
   const auto says = [&](std::string_view text) { return log.find(text) != std::string_view::npos; };
   if (says(kRefusedProgram))
     return "a package requires a source distribution by its address; nothing is built here, and only wheels "
            "of the index are taken";
+  if (says("FileNotFoundError"))
+    return "a package requires a file of this machine by address; only wheels of the index are taken";
   if (says("HASHES FROM THE REQUIREMENTS FILE") || says("hash mismatch") || says("Hashes are required"))
     return "a package does not have the hash that was asked for";
+  // pip takes an index that does not answer for an empty one.
+  if (proxy == ProxySaw::dead_hosts) return "pip cannot reach its index";
   for (const std::string_view mark :
        {"No matching distribution found for ", "Could not find a version that satisfies the requirement "})
     if (const std::string what = text_after(log, mark); !what.empty())
@@ -109,10 +122,12 @@ std::string diagnose_pip(std::string_view log, const PythonPlatform& platform) {
   return "pip could not download the requirements";
 }
 
-PyResolver::PyResolver(PyOptions options, io::ThreadPool& pool, const Clock& clock)
-    : options_(std::move(options)), pool_(pool), clock_(clock), layers_(options_.cache / "layers", clock) {
-  options_.environment = tool_environment(options_.environment);
-}
+PyResolver::PyResolver(PyOptions options, ToolRunner& tools, io::ThreadPool& pool, const Clock& clock)
+    : options_(std::move(options)),
+      tools_(tools),
+      pool_(pool),
+      clock_(clock),
+      layers_(options_.cache / "layers", clock) {}
 
 std::string PyResolver::key_of(const PyRequest& request) const {
   return layer_key(request, fmt::format("{} {}", options_.lock.platform.tag(),
@@ -123,21 +138,78 @@ std::optional<capsule::DepsLayer> PyResolver::find(const PyRequest& request) {
   return layers_.find(key_of(request));
 }
 
-io::Task<capsule::DepsLayer> PyResolver::resolve(EffectsPtr effects, PyRequest request, WheelFetcher fetch,
-                                                 Progress progress) {
+io::Task<capsule::DepsLayer> PyResolver::resolve(EffectsPtr effects, PyRequest request, InstallRules rules,
+                                                 WheelFetcher fetch, Progress progress) {
   std::string key = key_of(request);
   if (auto found = layers_.find(key)) co_return std::move(*found);
-  auto work = [this, effects = std::move(effects), request = std::move(request), key,
-               fetch = std::move(fetch), progress = std::move(progress)] {
-    return load_or_build(effects, request, key, fetch, progress);
+  // Before the work is shared: what another call may install is not for a call that may not.
+  if (!layers_.is_stored(key)) RELAY_CO_CHECK(co_await check_rules(effects, request, rules));
+  auto work = [this, effects = std::move(effects), request = std::move(request), rules = std::move(rules),
+               key, fetch = std::move(fetch), progress = std::move(progress)] {
+    return load_or_build(effects, request, rules, key, fetch, progress);
   };
   co_return co_await flights_.run(key, std::move(work));
 }
 
-io::Task<capsule::DepsLayer> PyResolver::load_or_build(EffectsPtr effects, PyRequest request, std::string key,
+io::Task<void> PyResolver::check_rules(EffectsPtr effects, const PyRequest& request,
+                                       const InstallRules& rules) {
+  RELAY_CO_TRY(const ToolSettings settings, co_await load_settings(effects));
+  RELAY_CO_TRY(const launch::CageSpec cage, co_await make_cage(effects, settings));
+  const auto checked = check_install_hosts(rules, cage.hosts, "pip");
+  if (!checked)
+    effects->add({.tool = "process",
+                  .tier = authority::Tier::stateful,
+                  .target = {{"phase", "pip download"}, {"packages", named_packages(request)}},
+                  .ending = authority::Ending::denied,
+                  .rung = "network",
+                  .reason = checked.error().message});
+  co_return checked;
+}
+
+io::Task<PyResolver::Python> PyResolver::find_python(EffectsPtr effects) {
+  if (python_) co_return *python_;
+  RELAY_CO_TRY(const std::string program, tools_.find_program(options_.python));
+  auto said = co_await tools_.ask(effects, program, {"-c", std::string(kWhereIsPip)});
+  if (!said)
+    co_return fail(dependency_error(fmt::format(
+        "'{}' has no pip that works: install pip for it, or put another python3 on PATH.", options_.python)));
+  RELAY_CO_TRY(const json::object where, json::parse_object(*said));
+  const auto text = [&](std::string_view key) {
+    return absolute_path(json::find_string(where, key).value_or(""), "/", {});
+  };
+  python_ = Python{text("program"), text("prefix"), text("base"), text("pip")};
+  co_return *python_;
+}
+
+io::Task<ToolSettings> PyResolver::load_settings(EffectsPtr effects) {
+  RELAY_CO_TRY(const Python python, co_await find_python(std::move(effects)));
+  std::vector<std::string> texts;
+  for (const std::string& file : pip_config_files(tools_.environment(), python.prefix))
+    texts.push_back(load_file(file, limits::kToolSettingsBytes).value_or(""));
+  co_return make_pip_settings(tools_.environment(), texts);
+}
+
+// The mirror of the distribution is a directory to see, or a host to reach.
+io::Task<launch::CageSpec> PyResolver::make_cage(EffectsPtr effects, const ToolSettings& settings) {
+  RELAY_CO_TRY(const Python python, co_await find_python(std::move(effects)));
+  ToolSettings with_mirror = settings;
+  if (options_.mirror.find("://") != std::string::npos) {
+    RELAY_CO_TRY(std::string host, host_of_url(options_.mirror, "pip.pyodideMirror"));
+    add_once(with_mirror.hosts, std::move(host));
+  } else if (!options_.mirror.empty()) {
+    add_once(with_mirror.paths, absolute_path(options_.mirror, "/", {}));
+  }
+  RELAY_CO_TRY(launch::CageSpec cage, make_tool_cage(with_mirror, options_.hosts, tools_.environment()));
+  for (const std::string& path : {python.prefix, python.base_prefix, python.pip}) add_once(cage.read, path);
+  co_return cage;
+}
+
+io::Task<capsule::DepsLayer> PyResolver::load_or_build(EffectsPtr effects, PyRequest request,
+                                                       InstallRules rules, std::string key,
                                                        WheelFetcher fetch, Progress progress) {
   auto stored = co_await pool_.run([this, key] { return layers_.load(key); });
   if (stored) co_return stored;
+  RELAY_CO_CHECK(co_await check_rules(effects, request, rules));
   const WorkDirectory work(options_.cache / "pip" / temporary_name(".tmp-"));
   co_return co_await build(effects, request, key, work.path, std::move(fetch), std::move(progress));
 }
@@ -179,8 +251,7 @@ Result<void> PyResolver::prune() {
 }
 
 std::vector<std::string> PyResolver::pip_args(const fs::path& work) const {
-  const std::vector<std::string> pip = without_programs(options_.pip);
-  std::vector<std::string> args(pip.begin() + 1, pip.end());
+  std::vector<std::string> args{"-c", std::string(kPipWithoutPrograms)};
   for (const char* arg : {"download", "--only-binary=:all:", "--no-input", "--no-color", "--progress-bar=off",
                           "--disable-pip-version-check", "--implementation=cp", "--abi=none", "--abi=abi3"})
     args.emplace_back(arg);
@@ -201,18 +272,36 @@ io::Task<void> PyResolver::run_pip(EffectsPtr effects, const PyRequest& request,
   for (const WheelUrl& wheel : request.wheels) requirements += fmt::format("./given/{}\n", wheel.file);
   RELAY_CO_CHECK(write_new_file(work / "requirements.txt", requirements));
   RELAY_CO_CHECK(write_new_file(work / "constraints.txt", constraints_for(options_.lock, options_.mirror)));
-  ToolCall call{options_.pip.front(), pip_args(work), options_.environment,
-                work.string(),        "pip download", limits::kInstallTimeout};
-  call.packages = json::array(request.requirements.begin(), request.requirements.end());
-  for (const WheelUrl& wheel : request.wheels) call.packages.emplace_back(wheel.file);
-  RELAY_CO_TRY(const ToolOutcome outcome, co_await run_tool(effects, std::move(call), std::move(progress)));
+  RELAY_CO_TRY(ToolCall call, co_await pip_call(effects, request, work));
+  RELAY_CO_TRY(const ToolOutcome outcome, co_await tools_.run(effects, std::move(call), std::move(progress)));
   if (outcome.status.clean()) co_return Result<void>{};
   std::vector<std::string> paths{work.string(), options_.cache.string()};
-  if (const auto home = options_.environment.find("HOME"); home != options_.environment.end())
-    paths.push_back(home->second);
+  if (std::string home = variable(tools_.environment(), "HOME"); !home.empty())
+    paths.push_back(std::move(home));
   const std::string excerpt = last_lines(redact_log(outcome.err, paths), 8);
-  co_return fail(
-      dependency_error(fmt::format("{}\n{}", diagnose_pip(outcome.err, options_.lock.platform), excerpt)));
+  const std::string sentence =
+      outcome.refused.empty()
+          ? diagnose_pip(outcome.err, options_.lock.platform, outcome.proxy)
+          : fmt::format("{}. pip.hosts in the configuration adds hosts that the index sends downloads from",
+                        outcome.refused.front());
+  co_return fail(dependency_error(fmt::format("{}\n{}", sentence, excerpt)));
+}
+
+io::Task<ToolCall> PyResolver::pip_call(EffectsPtr effects, const PyRequest& request, const fs::path& work) {
+  RELAY_CO_TRY(const Python python, co_await find_python(effects));
+  RELAY_CO_TRY(const ToolSettings settings, co_await load_settings(effects));
+  RELAY_CO_CHECK(write_new_file(work / "pip.conf", settings.text));
+  ToolCall call{.program = python.program, .args = pip_args(work), .directory = work.string()};
+  call.environment = {{"PIP_CONFIG_FILE", (work / "pip.conf").string()}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+  // pip in the user's own directory is found there no more, because the cage has another home.
+  if (!is_beneath(python.pip, python.prefix) && !is_beneath(python.pip, python.base_prefix))
+    call.environment["PYTHONPATH"] = python.pip;
+  call.phase = "pip download";
+  call.timeout = limits::kInstallTimeout;
+  call.packages = named_packages(request);
+  RELAY_CO_TRY(call.cage, co_await make_cage(effects, settings));
+  call.cage.write = {work.string()};
+  co_return call;
 }
 
 }  // namespace relay::packages

@@ -12,17 +12,25 @@ namespace fs = std::filesystem;
 class PyDeps : public IndexFixture {
  protected:
   PyOptions options() {
-    Environment environment{
-        {"PATH", std::getenv("PATH")},    {"HOME", "/nonexistent"},  {"PIP_INDEX_URL", address("simple/")},
-        {"PIP_CONFIG_FILE", "/dev/null"}, {"PIP_NO_CACHE_DIR", "1"}, {"PIP_RETRIES", "0"}};
-    PyOptions made{.cache = scratch.path() / "deps", .environment = environment};
+    PyOptions made{.cache = scratch.path() / "deps"};
     made.lock = lock;
     made.mirror = mirror;
     return made;
   }
+  ToolRunner& tools() {
+    const char* home = std::getenv("HOME");
+    if (!runner)
+      runner.emplace(tools_of_test({{"PATH", std::getenv("PATH")},
+                                    {"HOME", home ? home : "/nonexistent"},
+                                    {"PIP_INDEX_URL", address("simple/")},
+                                    {"PIP_CONFIG_FILE", "/dev/null"},
+                                    {"PIP_RETRIES", "0"}}),
+                     clock);
+    return *runner;
+  }
   Result<capsule::DepsLayer> resolve(PyRequest request, WheelFetcher fetch = {}) {
-    PyResolver resolver(options(), pool, clock);
-    return run(resolver.resolve(effects(), std::move(request), std::move(fetch), {}));
+    PyResolver resolver(options(), tools(), pool, clock);
+    return run(resolver.resolve(effects(), std::move(request), rules, std::move(fetch), {}));
   }
   static std::vector<std::string> names_of(const capsule::DepsLayer& layer) {
     const auto reader = archive::ZipReader::open(*layer.bytes);
@@ -33,6 +41,8 @@ class PyDeps : public IndexFixture {
   }
   PyodideLock lock;
   std::string mirror;
+  std::optional<ToolRunner> runner;
+  InstallRules rules;
 };
 
 TEST_F(PyDeps, ResolvesAndUnpacksWheels) {
@@ -111,14 +121,14 @@ TEST_F(PyDeps, ASecondRunDoesNotTouchPip) {
   const auto first = resolve({.requirements = {"alpha"}});
   ASSERT_TRUE(first);
   PyOptions without = options();
-  without.pip = {"pip-that-is-not-there"};
-  PyResolver resolver(without, pool, clock);
-  const auto again = run(resolver.resolve(effects(), {.requirements = {"alpha"}}, {}, {}));
+  without.python = "python-that-is-not-there";
+  PyResolver resolver(without, tools(), pool, clock);
+  const auto again = run(resolver.resolve(effects(), {.requirements = {"alpha"}}, {}, {}, {}));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->sha256, first->sha256);
-  const auto other = run(resolver.resolve(effects(), {.requirements = {"beta"}}, {}, {}));
+  const auto other = run(resolver.resolve(effects(), {.requirements = {"beta"}}, {}, {}, {}));
   ASSERT_FALSE(other);
-  EXPECT_NE(other.error().message.find("pip-that-is-not-there"), std::string::npos);
+  EXPECT_NE(other.error().message.find("python-that-is-not-there"), std::string::npos);
 }
 
 TEST_F(PyDeps, WheelsByAddressComeThroughTheGivenFetcher) {
@@ -168,8 +178,20 @@ TEST_F(PyDeps, AnIndexThatIsDownIsSaidSo) {
   const auto layer = resolve({.requirements = {"alpha"}});
   ASSERT_FALSE(layer);
   EXPECT_EQ(layer.error().kind, ErrorKind::dependency);
+  EXPECT_TRUE(layer.error().message.starts_with("pip cannot reach its index")) << layer.error().message;
   EXPECT_EQ(layer.error().message.find(port), std::string::npos)
       << "the index's address is not shown: " << layer.error().message;
+}
+
+TEST_F(PyDeps, ACallWhosePolicyLacksTheIndexIsRefused) {
+  publish("alpha", "alpha-1.0-py3-none-any.whl", make_wheel("alpha", "1.0", ""));
+  rules.allowed = {*policy::parse_host_pattern("api.example")};
+  const auto refused = resolve({.requirements = {"alpha"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::denied);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("Add \"127.0.0.1:" + port + "\""));
+  rules.allowed->push_back(*policy::parse_host_pattern("127.0.0.1:" + port));
+  EXPECT_TRUE(resolve({.requirements = {"alpha"}}));
 }
 
 TEST(PyRequest, TakesNamesWithVersions) {

@@ -75,13 +75,14 @@ RunPolicy read_run_policy(const json::object& block, const std::vector<std::stri
 
 Result<NarrowedPolicy> narrow(const RunPolicy& server, const json::object& block) {
   constexpr std::array<std::string_view, 3> kKnown{"network", "filesystem", "limits"};
-  NarrowedPolicy out{server, {}};
+  NarrowedPolicy out{.policy = server};
   if (block.empty()) return out;
   std::vector<Problem> problems;
   BlockReader(block, "policy", problems).expect_only(kKnown);
   const Requests requests = read_requests(block, "policy", problems);
   if (!problems.empty())
     return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
+  out.call_hosts = requests.network.allowed;
   out.policy.network = take(intersect(server.network, requests.network), out.notes);
   out.policy.filesystem = take(intersect(server.filesystem, requests.filesystem), out.notes);
   out.policy.limits = take(intersect(server.limits, requests.limits), out.notes);

@@ -2,6 +2,7 @@
 // one, and the run gets the intersection.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ RunPolicy read_run_policy(const json::object& block, const std::vector<std::stri
 
 struct NarrowedPolicy {
   RunPolicy policy;
+  std::optional<std::vector<HostPattern>>
+      call_hosts;                  // the override's own network.allowedDomains, if it has it
   std::vector<std::string> notes;  // where the call tried to widen: it is told, not silently ignored
 };
 

@@ -77,29 +77,30 @@ std::shared_ptr<GuardedNetwork> make_network(const RunDependencies& world,
                                             fetch::rules_from(policy.network), std::move(options)));
 }
 
-io::Task<std::optional<capsule::DepsLayer>> resolve_packages(const RunDependencies& world,
-                                                             const authority::Recorded& recorded,
-                                                             executors::Language language,
-                                                             const RunArguments& arguments,
-                                                             std::shared_ptr<GuardedNetwork> network,
-                                                             executors::RunObserver& observer) {
+io::Task<std::optional<capsule::DepsLayer>> resolve_packages(
+    const RunDependencies& world, const authority::Recorded& recorded, executors::Language language,
+    const RunArguments& arguments, packages::InstallRules rules, std::shared_ptr<GuardedNetwork> network,
+    executors::RunObserver& observer) {
   auto fetch_wheel = [network](std::string url) { return network->fetch_bytes(std::move(url)); };
   auto report = [&observer](std::string_view phase, std::chrono::milliseconds elapsed) {
     observer.on_progress(
         fmt::format("{} ({} s)", phase, std::chrono::duration_cast<std::chrono::seconds>(elapsed).count()));
   };
   co_return co_await world.packages.resolve(recorded, language, arguments.packages, arguments.code,
-                                            std::move(fetch_wheel), std::move(report));
+                                            std::move(rules), std::move(fetch_wheel), std::move(report));
 }
 
 // Code becomes a capsule here; one that was sealed before stays what it is.
 io::Task<SealedRun> seal(const RunDependencies& world, const authority::Recorded& recorded,
-                         const CodeRun& run, const RunArguments& arguments, const policy::RunPolicy& policy,
-                         std::shared_ptr<GuardedNetwork> network, executors::RunObserver& observer) {
+                         const CodeRun& run, const RunArguments& arguments,
+                         const policy::NarrowedPolicy& narrowed, std::shared_ptr<GuardedNetwork> network,
+                         executors::RunObserver& observer) {
   if (run.sealed) co_return *run.sealed;
-  RELAY_CO_TRY(
-      std::optional<capsule::DepsLayer> packages,
-      co_await resolve_packages(world, recorded, run.language, arguments, std::move(network), observer));
+  const policy::RunPolicy& policy = narrowed.policy;
+  packages::InstallRules rules{.denied = policy.network.denied, .allowed = narrowed.call_hosts};
+  RELAY_CO_TRY(std::optional<capsule::DepsLayer> packages,
+               co_await resolve_packages(world, recorded, run.language, arguments, std::move(rules),
+                                         std::move(network), observer));
   RELAY_CO_TRY(capsule::Capsule built,
                world.capsules.build(make_build(run, arguments, policy, std::move(packages))));
   if (world.keep_capsule) world.keep_capsule(built);
@@ -201,8 +202,7 @@ io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Re
   RELAY_CO_TRY(std::shared_ptr<vfs::Tree> tree,
                open_tree(world, recorded, keeping.holder(), narrowed.policy));
   auto network = make_network(world, recorded, narrowed.policy);
-  RELAY_CO_TRY(SealedRun sealed,
-               co_await seal(world, recorded, run, arguments, narrowed.policy, network, observer));
+  RELAY_CO_TRY(SealedRun sealed, co_await seal(world, recorded, run, arguments, narrowed, network, observer));
   RELAY_CO_TRY(const OpenServers servers, OpenServers::open(world, recorded, run.context, arguments.servers));
   const auto files = std::make_shared<FileService>(recorded, world.pool, tree);
   const auto display = std::make_shared<DisplayService>(world.pool, std::move(tree));

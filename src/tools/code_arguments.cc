@@ -11,6 +11,19 @@ std::string shown(const json::value& value) {
 
 }  // namespace
 
+authority::Tier code_tier(const json::object& arguments) {
+  for (const std::string_view tool : {"npm", "pip"}) {
+    const json::object* packages = json::find_object(arguments, tool);
+    for (const std::string_view member : {"dependencies", "requirements", "wheelUrls"}) {
+      const json::value* named = packages ? json::find(*packages, member) : nullptr;
+      const bool is_empty = !named || (named->is_object() && named->get_object().empty()) ||
+                            (named->is_array() && named->get_array().empty());
+      if (!is_empty) return authority::Tier::stateful;
+    }
+  }
+  return authority::Tier::reversible;
+}
+
 std::string code_policy_text(const json::object& arguments) {
   std::string out;
   for (const std::string_view key : {"code", "stdin"})

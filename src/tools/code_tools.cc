@@ -72,6 +72,7 @@ Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const ru
     pipeline::GuardedTool guarded;
     RELAY_TRY(guarded.tool, describe_code_tool(language, facts_of(*world)));
     guarded.tier = authority::Tier::reversible;
+    guarded.classify = code_tier;
     guarded.policy_text = code_policy_text;
     guarded.fields = code_fields;
     guarded.handler = [world, language](mcp::Context& context, const authority::Recorded& recorded) {

@@ -53,17 +53,17 @@ test('packages are imported and required, and npm is asked once', async (t) => {
   await t.test('import and require give one instance', async () => {
     assert.equal(await value(server, 'import _ from "lodash"; String(_ === require("lodash"))'), 'true');
   });
-  assert.equal(tools.calls(), 1, 'npm ran for the first call alone');
+  assert.equal(tools.calls(server), 1, 'npm ran for the first call alone');
 
   await t.test('a server that starts later finds them too, with an npm that cannot run', async () => {
     tools.breakDown();
     const later = await serveAgain(t, server, tools.env);
     assert.equal(await value(later, imported.lodash[0]), imported.lodash[1]);
     assert.equal(await value(later, required.marked[0]), required.marked[1]);
-    assert.equal(tools.calls(), 1, 'nobody asked it');
+    assert.equal(tools.calls(later), 1, 'nobody asked it');
     const text = await failure(later, 'run_js', { code: '1', npm: { dependencies: { 'is-odd': '3.0.1' } } });
     assert.match(text, /DepsResolutionFailed/);
-    assert.equal(tools.calls(), 2, 'what is not there still needs npm, and says that it is broken');
+    assert.equal(tools.calls(later), 2, 'what is not there still needs npm, and says that it is broken');
   });
 });
 
@@ -107,7 +107,7 @@ test("the configuration's own packages and lockfile are there for every run", as
 test('a build that takes more than a second reports its progress to the client', async (t) => {
   const tools = watchedNpm(join(temporaryDirectory(t), 'bin'));
   const server = await serve(t, { config: patient, env: tools.env });
-  writeFileSync(join(tools.env.PATH.split(':')[0], 'npm'), '#!/bin/sh\nsleep 4\necho "no such thing" >&2\nexit 1\n');
+  tools.become("setTimeout(() => { console.error('no such thing'); process.exit(1); }, 4000);");
   const call = modernRequest('tools/call', { name: 'run_js', arguments: { code: '1', npm: { dependencies: { lodash: '4.17.21' } } }, _meta: { progressToken: 'p' } });
   const messages = messagesOf(await request(server.endpoint, call));
   const progress = messages.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);

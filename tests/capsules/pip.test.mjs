@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bin, configured, serve, start, temporaryDirectory } from '../program.mjs';
@@ -111,8 +111,8 @@ test('packages of the Pyodide distribution come from a mirror, bound to the hash
   const local = await index(t);
   const root = temporaryDirectory(t);
   mkdirSync(join(root, 'bin'));
-  for (const name of ['relay', 'relay-zygote']) cpSync(join(bin, name), join(root, 'bin', name));
-  cpSync(join(bin, '..', 'runtime'), join(root, 'runtime'), { recursive: true });
+  for (const name of ['relay', 'relay-zygote', 'relay-cage']) cpSync(join(bin, name), join(root, 'bin', name));
+  cpSync(realpathSync(join(bin, '..', 'runtime')), join(root, 'runtime'), { recursive: true });  // a link would be written through
   const lockPath = join(root, 'runtime', 'pyodide-lock.json');
   const lock = JSON.parse(readFileSync(lockPath, 'utf8'));
   const mirror = temporaryDirectory(t);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { dirname, join } from 'node:path';
 import { callTool } from '../mcp.mjs';
@@ -11,20 +11,27 @@ import { atEnd, start, temporaryDirectory } from '../program.mjs';
 // Time is not what these tests are about, and installing takes some.
 export const patient = { policy: { limits: { timeoutMs: 300_000 } } };
 
-// A directory to put first on PATH, with an npm in it that counts its calls and goes on to the real one, or breaks.
+// A directory to put first on PATH, with an npm in it that counts its calls, in the only place that its cage lets it write to, and goes on
+// as the real one, or as the test wants.
 export function watchedNpm(directory) {
-  mkdirSync(directory, { recursive: true });
-  const real = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
-  const [script, calls] = [join(directory, 'npm'), join(directory, 'calls')];
-  const write = (line) => {
-    writeFileSync(script, `#!/bin/sh\necho "$@" >> '${calls}'\n${line}\n`);
+  const real = realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim());
+  const script = join(directory, 'package/bin/npm-cli.js');
+  cpSync(dirname(dirname(real)), join(directory, 'package'), { recursive: true });
+  symlinkSync(script, join(directory, 'npm'));
+  const count = "require('node:fs').appendFileSync(process.argv.find((a) => a.startsWith('--cache=')).slice(8) + '/calls', 'x');";
+  const become = (body) => {
+    writeFileSync(script, `#!/usr/bin/env node\n${count}\n${body}\n`);
     chmodSync(script, 0o755);
   };
-  write(`exec '${real}' "$@"`);
+  become("require('../lib/cli.js')(process);");
   return {
     env: { PATH: `${directory}:${process.env.PATH}` },
-    calls: () => (existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n').length : 0),
-    breakDown: () => write('echo "npm is broken" >&2; exit 1'),
+    calls: ({ cwd }) => {
+      const calls = join(cwd, '.relay/deps/npm-cache/calls');
+      return existsSync(calls) ? readFileSync(calls, 'utf8').length : 0;
+    },
+    become,
+    breakDown: () => become("console.error('npm is broken'); process.exit(1);"),
   };
 }
 
@@ -67,14 +74,17 @@ export const loopback = (extra = {}) => ({
   policy: { limits: { timeoutMs: 120_000 }, network: { allowedDomains: ['localhost'], blockPrivateRanges: false, ...extra } },
 });
 
-// A registry on loopback with packages that the test writes: {"name": {"file.js": text}}. All are version 1.0.0.
-export async function registry(t, packages) {
+// A registry on loopback with packages that the test writes: {"name": {"file.js": text}}. All are version 1.0.0; what a package.json says
+// besides is told by the registry, too. `tarballs` are the addresses that it sends npm to for some of them,
+// `host` is the name that it is known by.
+export async function registry(t, packages, { tarballs: elsewhere = {}, host = '127.0.0.1' } = {}) {
   const tarballs = {};
+  const manifests = {};
   for (const [name, files] of Object.entries(packages)) {
     const directory = temporaryDirectory(t);
     mkdirSync(join(directory, 'package'));
-    const manifest = { name, version: '1.0.0', main: 'index.js' };
-    for (const [file, text] of Object.entries({ 'package.json': JSON.stringify(manifest), ...files })) {
+    manifests[name] = { name, version: '1.0.0', main: 'index.js', ...JSON.parse(files['package.json'] ?? '{}') };
+    for (const [file, text] of Object.entries({ ...files, 'package.json': JSON.stringify(manifests[name]) })) {
       mkdirSync(dirname(join(directory, 'package', file)), { recursive: true });
       writeFileSync(join(directory, 'package', file), text);
     }
@@ -86,9 +96,9 @@ export async function registry(t, packages) {
     if (!tarballs[name]) return answer.writeHead(404).end('{}');
     if (request.url.endsWith('.tgz')) return answer.end(tarballs[name]);
     const integrity = `sha512-${createHash('sha512').update(tarballs[name]).digest('base64')}`;
-    const version = { name, version: '1.0.0', main: 'index.js', dist: { tarball: `${url}/${name}/-/${name}-1.0.0.tgz`, integrity } };
+    const version = { ...manifests[name], dist: { tarball: elsewhere[name] ?? `${url}/${name}/-/${name}-1.0.0.tgz`, integrity } };
     answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }));
   });
-  url = `http://127.0.0.1:${port}`;
-  return { env: { npm_config_registry: url, npm_config_cache: temporaryDirectory(t) } };
+  url = `http://${host}:${port}`;
+  return { port, tarballs, env: { npm_config_registry: url } };
 }

@@ -491,6 +491,7 @@ const elsewhere = new Map([
     .map(([key, member]) => [`mcps[].sandbox.limits.${key}`, ['src/upstream/cage_limits_test.cc', `limits().${member}`]]),
   ['mcps[].sandbox.user', ['src/upstream/cage_limits_test.cc', 'CageUser::own']],
   ['npm.sourcemaps', ['tests/capsules/layers.test.mjs', 'sourcemaps: true']], ['pip.pyodideMirror', ['tests/capsules/pip.test.mjs', 'pyodideMirror: mirror']],
+  ['npm.hosts', ['tests/attack/packages.test.mjs', 'npm: { hosts: [']], ['pip.hosts', ['tests/attack/packages.test.mjs', 'pip: { hosts: [']],
 ]);
 test('every key of the schema is flipped', () => {
   const known = [...keysOf(schema)].filter((key) => key !== '$schema');

@@ -219,22 +219,22 @@ auto fetch_for(const authority::Grant& grant, io::Loop loop, net::HttpClient& ht
 
 #ifdef INSTALL_RECORDED
 auto install(packages::Packages& packages, const authority::Recorded& recorded, const json::object& wanted) {
-  return packages.resolve(recorded, capsule::Language::js, wanted, "", {}, {});
+  return packages.resolve(recorded, capsule::Language::js, wanted, "", {}, {}, {});
 }
-auto start(const authority::Recorded& recorded, packages::ToolCall call) {
-  return packages::run_tool(recorded.effects(), std::move(call), {});
+auto start(packages::ToolRunner& tools, const authority::Recorded& recorded, packages::ToolCall call) {
+  return tools.run(recorded.effects(), std::move(call), {});
 }
 #endif
 
 #ifdef INSTALL_UNRECORDED
 auto install(packages::Packages& packages, const json::object& wanted) {
-  return packages.resolve(capsule::Language::js, wanted, "", {}, {});
+  return packages.resolve(capsule::Language::js, wanted, "", {}, {}, {});
 }
 #endif
 
 #ifdef START_PROCESS_UNRECORDED
-auto start(packages::ToolCall call) {
-  return packages::run_tool(std::move(call), {});
+auto start(packages::ToolRunner& tools, packages::ToolCall call) {
+  return tools.run(std::move(call), {});
 }
 #endif
 

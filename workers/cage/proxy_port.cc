@@ -51,8 +51,12 @@ void set_proxy_variables(std::uint16_t port) {
   const std::string url = "http://127.0.0.1:" + std::to_string(port);
   for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"})
     ::setenv(name, url.c_str(), 1);
-  for (const char* name : {"NO_PROXY", "no_proxy"})
-    ::setenv(name, "localhost", 1);        // 127.0.0.1 may be a host of relay's machine
+  // 127.0.0.1 may be a host of relay's machine. For a program that runs no server of its own localhost may
+  // be, too; its environment has an empty list then.
+  for (const char* name : {"NO_PROXY", "no_proxy"}) {
+    const char* given = std::getenv(name);
+    if (!given || *given != '\0') ::setenv(name, "localhost", 1);
+  }
   ::setenv("NODE_USE_ENV_PROXY", "1", 1);  // Node asks for permission to look
 }
 
