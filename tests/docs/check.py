@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what the documents list with what the sources define: configuration keys, variables, tools' formats pages."""
+"""Compares what the documents list with what the sources define: configuration keys, variables, tools' formats pages, and the tests that hold promises."""
 import json
 import pathlib
 import re
@@ -41,6 +41,22 @@ def dead_links():
                 yield f"{page.relative_to(ROOT)}: link to {target}, which does not exist"
 
 
+def unheld_promises():
+    """Each promise of docs/THREATS.md names a test that exists: `file` "name of the test", more names, more files."""
+    rows = re.findall(r"^\| ([A-Z]\d+) \|.*\|(.*)\|$", (ROOT / "docs/THREATS.md").read_text(), re.M)
+    if not rows:
+        yield "docs/THREATS.md: no promise was found"
+    for number, held in rows:
+        parts = re.findall(r"`([^`]+)`((?: \"[^\"]+\",?)+)", held)
+        if not parts:
+            yield f"docs/THREATS.md: promise {number} names no test"
+        for file, names in parts:
+            text = (ROOT / file).read_text() if (ROOT / file).is_file() else ""
+            for name in re.findall(r'"([^"]+)"', names):
+                if name not in text.replace("\\'", "'"):
+                    yield f"docs/THREATS.md: promise {number} names \"{name}\", which {file} does not have"
+
+
 def main():
     text = (ROOT / "docs/configuration.md").read_text()
     schema = json.loads((ROOT / "src/config/config.schema.json").read_text())
@@ -48,6 +64,7 @@ def main():
     problems = compare("configuration", first_column(text, "## Keys"), list(schema_keys(schema)))
     problems += compare("environment", first_column(text, "## Environment"), variables)
     problems += dead_links()
+    problems += unheld_promises()
     print("\n".join(problems) or "the documents agree with the sources")
     return 1 if problems else 0
 
