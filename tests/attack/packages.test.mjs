@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { failure, patient, peer, registry, watchedNpm } from '../capsules/support.mjs';
 import { callTool } from '../mcp.mjs';
-import { serve, temporaryDirectory } from '../program.mjs';
+import { serve, temporaryDirectory, stateOf } from '../program.mjs';
 
 const manifest = (fields) => ({ 'package.json': JSON.stringify(fields), 'index.js': 'module.exports = 1;' });
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
-const audit = ({ cwd }) => readFileSync(join(cwd, '.relay/audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+const audit = ({ cwd }) => readFileSync(join(stateOf(cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 const install = (name) => ({ code: `import x from "${name}"; JSON.stringify(x)`, npm: { dependencies: { [name]: '1.0.0' } } });
 
 // What a call that must succeed gives.
