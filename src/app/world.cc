@@ -30,8 +30,6 @@
 namespace relay::app {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr auto kCapsulePause = std::chrono::milliseconds(5);  // most short runs are answered by then
 constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in the kernel instead
 

@@ -12,7 +12,7 @@ namespace relay::launch {
 
 class ProcessCount : public std::enable_shared_from_this<ProcessCount> {
  public:
-  explicit ProcessCount(io::Loop executor) : none_left_(std::move(executor)) { none_left_.set(); }
+  explicit ProcessCount(const io::Loop& executor) : none_left_(executor) { none_left_.set(); }
 
   /// One process, from its start until it was reaped.
   class Head {
