@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ask, initializeMessage, legacyPost, messagesOf } from '../mcp.mjs';
-import { serve, until } from '../program.mjs';
+import { run, serve, until } from '../program.mjs';
 
 const upstream = (name) => ({ name, command: 'false' });
 const modern = async (server) => (await ask(server.endpoint, 'server/discover')).instructions;
@@ -23,6 +23,8 @@ test('both eras are told what the configuration offers and leaves out', async (t
 test('a server that the configuration gets later is named, a key that waits for a restart is not', async (t) => {
   const server = await serve(t, { config: { mcps: [upstream('one')] } });
   writeFileSync(server.file, JSON.stringify({ toolsets: ['files'], mcps: [upstream('one'), upstream('two')] }));
+  const approve = async () => (await run('relay', ['approvals', 'approve'], { cwd: server.cwd })).code === 0;
+  await until('something to approve', approve, { seconds: 60 });
   await until('the new server', async () => (await modern(server)).includes('MCP servers for programs: one, two.'), { seconds: 60 });
   assert.doesNotMatch(await modern(server), /toolset code/);
 });
