@@ -134,15 +134,14 @@ test('a shared workspace is one for all clients', async (t) => {
   for (const era of ['legacy', 'modern']) assert.equal((await (await another(t, first.endpoint, era)).done('read', { path: '/tmp/f' })).content, 'mine');
 });
 
-test('with workspace: session each session has its own, and a client without sessions keeps one', async (t) => {
+test('with workspace: session each session has its own, and a client that nothing tells from others has none', async (t) => {
   const first = await connect(t, 'legacy http', { config: { workspace: 'session' } });
   const second = await another(t, first.endpoint, 'legacy');
   const modern = await another(t, first.endpoint, 'modern');
   await first.done('write', { path: '/tmp/f', content: 'first' });
   assert.match(await second.refused('read', { path: '/tmp/f' }), /ENOENT/);
   assert.match(await modern.refused('read', { path: '/tmp/f' }), /ENOENT/);
-  await modern.done('write', { path: '/tmp/f', content: 'modern' });
-  assert.equal((await modern.done('read', { path: '/tmp/f' })).content, 'modern');
+  assert.match(await modern.refused('write', { path: '/tmp/f', content: 'modern' }), /needs an MCP session/);
   assert.equal((await first.done('read', { path: '/tmp/f' })).content, 'first');
-  assert.equal((await second.done('search', { pattern: 'first|modern' })).totalMatches, 0);
+  assert.equal((await second.done('search', { pattern: 'first' })).totalMatches, 0);
 });

@@ -6,9 +6,11 @@ import { serve } from '../program.mjs';
 
 test('a session notices what another run did to its files', async (t) => {
   const server = await serve(t, { config: { toolsets: ['code'] } });
+  const keys = {}; // what the server calls a session of a client that has none of its own
   const run = async (tool, code, session) => {
-    const { value, stderr, exitCode } = (await callTool(server.endpoint, tool, { code, session })).structuredContent;
+    const { value, stderr, exitCode, session: key } = (await callTool(server.endpoint, tool, { code, session: keys[session] ?? session })).structuredContent;
     assert.equal(exitCode, 0, stderr);
+    if (key) keys[session] = key;
     return value;
   };
   const keep = 'import os\nos.makedirs("/tmp/work/deep", exist_ok=True)\nopen("/tmp/work/deep/file", "w").write("mine")\nos.listdir("/tmp/work/deep")';
