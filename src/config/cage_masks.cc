@@ -27,7 +27,7 @@ struct Place {
 
 // "a/b" of /x and /x/a/b, "." of /x and /x; nothing when the path does not lie in the directory.
 std::optional<fs::path> find_inside(const fs::path& directory, const fs::path& path) {
-  const fs::path relative = path.lexically_relative(directory);
+  fs::path relative = path.lexically_relative(directory);
   if (relative.empty() || *relative.begin() == "..") return std::nullopt;
   return relative;
 }

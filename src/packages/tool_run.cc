@@ -57,7 +57,7 @@ void keep(const Environment& all, Environment& kept, const auto& names) {
 // Reads to the end whatever happens, so that the tool never blocks on a full pipe; keeps the first bytes.
 io::Task<std::string> collect(asio::posix::stream_descriptor& pipe) {
   std::string kept;
-  std::array<char, 16 * 1024> chunk;
+  std::array<char, 16 * limits::kKiB> chunk;
   for (;;) {
     boost::system::error_code error;
     const std::size_t got =
