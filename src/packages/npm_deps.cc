@@ -174,7 +174,8 @@ std::string refused_sentence(const ToolOutcome& outcome, std::string_view key) {
 
 json::array named_packages(const NpmRequest& request) {
   json::array names;
-  for (const auto& [name, range] : request.dependencies) names.emplace_back(fmt::format("{}@{}", name, range));
+  for (const auto& [name, range] : request.dependencies)
+    names.emplace_back(fmt::format("{}@{}", name, range));
   return names;
 }
 
