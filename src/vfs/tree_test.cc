@@ -475,6 +475,9 @@ TEST_F(TreeTest, WhatProgramsKeepForLaterIsOneClientsAlsoInASharedWorkspace) {
   EXPECT_EQ(b->read("/tmp/.relay/tools", 0, 1).error().number, ENOENT);
   EXPECT_EQ(b->read("/tmp/../tmp/.relay/tools", 0, 1).error().number, ENOENT);
   EXPECT_EQ(a->area_of("/tmp/.relay/tools"), Tree::Area::workspace);
+  const auto much = a->write({"/tmp/.relay/much", std::string(17 * limits::kMiB, 'x')});
+  ASSERT_FALSE(much) << "as many clients as like may have one";
+  EXPECT_EQ(much.error().number, EDQUOT);
 }
 
 TEST_F(TreeTest, AClientThatNothingTellsFromOthersHasNoWorkspaceOfItsOwn) {

@@ -18,6 +18,8 @@ namespace relay::vfs {
 namespace {
 
 constexpr std::string_view kSessionPrefix = "session-";
+// Memory and saved tools are small. Each client has its own, so a workspace's whole quota would be too much.
+constexpr Usage kStateQuota{16 * limits::kMiB, 1000};
 constexpr const char* kAreas[] = {"tmp", "out", "state"};
 
 Result<void> make_directories(const std::string& path) {
@@ -118,8 +120,8 @@ std::string Trees::workspace_name(const Holder& holder) const {
   return spec_.workspace == WorkspaceKind::shared ? "shared" : own_name(holder);
 }
 
-std::shared_ptr<Quota> Trees::quota_of(const std::string& directory) const {
-  return std::make_shared<Quota>(spec_.workspace_quota,
+std::shared_ptr<Quota> Trees::quota_of(const std::string& directory, const Usage& quota) const {
+  return std::make_shared<Quota>(quota,
                                  [directory, stop = stop_.get_token()] { return measure(directory, stop); });
 }
 
@@ -135,7 +137,8 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const Holder& holder) {
   const std::string name = own_name(holder);
   if (!name.empty()) {
     const std::string directory = spec_.workspace_dir + "/" + name;
-    const std::shared_ptr<Quota> quota = quota_of(directory);
+    const bool is_shared = spec_.workspace == WorkspaceKind::shared;
+    const std::shared_ptr<Quota> quota = quota_of(directory, is_shared ? kStateQuota : spec_.workspace_quota);
     parts.state = std::make_shared<LazyMount>([this, name, directory, quota] {
       const std::lock_guard lock(mutex_);
       made_.insert(name);
@@ -148,7 +151,7 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const Holder& holder) {
   }
   if (spec_.workspace == WorkspaceKind::shared) {
     const std::string directory = spec_.workspace_dir + "/shared";
-    if (!shared_.tmp) RELAY_CHECK(add_areas(directory, quota_of(directory), shared_));
+    if (!shared_.tmp) RELAY_CHECK(add_areas(directory, quota_of(directory, spec_.workspace_quota), shared_));
     parts.tmp = shared_.tmp;
     parts.out = shared_.out;
   }

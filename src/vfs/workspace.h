@@ -72,7 +72,7 @@ class Trees {
   void remove_old_sessions() const;
   Result<std::shared_ptr<Tree>> tree_of(const Holder& holder);
   Result<std::shared_ptr<Tree>> make_tree(const Holder& holder);
-  [[nodiscard]] std::shared_ptr<Quota> quota_of(const std::string& directory) const;
+  [[nodiscard]] std::shared_ptr<Quota> quota_of(const std::string& directory, const Usage& quota) const;
   Result<void> add_areas(const std::string& workspace, const std::shared_ptr<Quota>& quota, TreeParts& parts);
   [[nodiscard]] std::string own_name(const Holder& holder) const;
 
