@@ -477,7 +477,7 @@ TEST_F(TreeTest, WhatProgramsKeepForLaterIsOneClientsAlsoInASharedWorkspace) {
   EXPECT_EQ(a->area_of("/tmp/.relay/tools"), Tree::Area::workspace);
   const auto much = a->write({"/tmp/.relay/much", std::string(17 * limits::kMiB, 'x')});
   ASSERT_FALSE(much) << "as many clients as like may have one";
-  EXPECT_EQ(much.error().number, EDQUOT);
+  EXPECT_EQ(much.error().number, ENOSPC);
 }
 
 TEST_F(TreeTest, AClientThatNothingTellsFromOthersHasNoWorkspaceOfItsOwn) {
