@@ -41,7 +41,7 @@ fuzz: setup-build build/fuzz/build.ninja
 	@scripts/run-fuzz
 
 #:tidy clang-tidy-19 over the C++ sources, about an hour (FILES="src/io/*.cc" for a few, FILES=--changed for what changed)
-tidy: setup-build build/dev/build.ninja
+tidy: setup-build
 	@scripts/run-tidy $(FILES)
 
 #:format clang-format-19 over the lines that you changed and did not commit yet (BASE=main: since that commit)
@@ -50,7 +50,7 @@ format: setup-build
 
 #:clean remove build outputs, keep downloads
 clean:
-	rm -rf build/dev build/release build/tsan build/fuzz build/bin build/runtime
+	rm -rf build/dev build/release build/tidy build/tsan build/fuzz build/bin build/runtime
 
 setup-%:
 	@scripts/setup $*

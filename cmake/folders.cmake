@@ -3,6 +3,18 @@
 
 include(GoogleTest)
 
+# Several sources of a folder are compiled as one: most of a source's time is what it includes and instantiates.
+# OFF is better while one edits: a change then compiles one file.
+option(RELAY_UNITY "Compile the sources of a folder in batches" ON)
+set(RELAY_UNITY_BATCH 8 CACHE STRING "How many sources are a batch")
+
+# relay_compile_in_batches(TARGET): names in anonymous namespaces must differ within a folder.
+function(relay_compile_in_batches target)
+  if(RELAY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${RELAY_UNITY_BATCH})
+  endif()
+endfunction()
+
 # relay_folder(NAME [PCH plain|asio] [TEST_SECONDS n] [LINK targets...]) makes relay_NAME, NAME_test and the fuzz programs.
 function(relay_folder name)
   cmake_parse_arguments(arg "" "PCH;TEST_SECONDS" "LINK" ${ARGN})
@@ -21,6 +33,7 @@ function(relay_folder name)
     target_include_directories(relay_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(relay_${name} PUBLIC ${arg_LINK})
     relay_precompile(relay_${name} "${arg_PCH}")
+    relay_compile_in_batches(relay_${name})
   else()
     add_library(relay_${name} INTERFACE)
     target_include_directories(relay_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)

@@ -61,16 +61,16 @@ std::vector<std::string> differing_keys(const config::Config& before, const conf
   return keys;
 }
 
-std::string listed(const std::vector<std::string>& names) {
+std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 json::object describe_change(const ConfigChange& change) {
-  return {{"added", listed(change.added)},
-          {"changed", listed(change.changed)},
-          {"needsRestart", listed(change.for_restart)},
+  return {{"added", joined(change.added)},
+          {"changed", joined(change.changed)},
+          {"needsRestart", joined(change.for_restart)},
           {"policy", change.policy},
-          {"removed", listed(change.removed)}};
+          {"removed", joined(change.removed)}};
 }
 
 }  // namespace
@@ -218,11 +218,11 @@ void Reloading::adopt(config::Config config, std::string_view by, const std::str
   const ConfigChange change = compare(current_, config);
   put_in_force(std::move(config));
   if (change.empty() && cause != WatchCause::signal) return;
-  log_.info("read the configuration again", {{"added", listed(change.added)},
-                                             {"removed", listed(change.removed)},
-                                             {"changed", listed(change.changed)},
+  log_.info("read the configuration again", {{"added", joined(change.added)},
+                                             {"removed", joined(change.removed)},
+                                             {"changed", joined(change.changed)},
                                              {"policy", change.policy},
-                                             {"needsRestart", listed(change.for_restart)}});
+                                             {"needsRestart", joined(change.for_restart)}});
   json::object args = describe_change(change);
   args["by"] = std::string(by);
   args["sha256"] = digest;

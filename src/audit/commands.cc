@@ -27,13 +27,9 @@ constexpr auto kEndings =
     std::array{Ending::ok,      Ending::error,     Ending::denied, Ending::confirm_required, Ending::invalid,
                Ending::timeout, Ending::too_large, Ending::busy,   Ending::cancelled};
 
-std::string text_of(const json::object& record, std::string_view key) {
-  return std::string(json::find_string(record, key).value_or(""));
-}
-
 authority::Decision decision_of(const json::object& record) {
   authority::Decision decision;
-  const std::string outcome = text_of(record, "outcome");
+  const std::string_view outcome = text_of(record, "outcome");
   decision.verdict = outcome == "confirm_required" ? authority::Verdict::confirm
                      : json::find_bool(record, "denied").value_or(false) || outcome == "invalid"
                          ? authority::Verdict::deny
@@ -48,7 +44,7 @@ void print_call(const json::object& record, std::ostream& out) {
   out << fmt::format("{}  {}  {}\n", text_of(record, "ts"), text_of(record, "request_id"),
                      text_of(record, "tool"));
   out << fmt::format("client   {}\n", text_of(record, "client_id"));
-  if (const std::string parent = text_of(record, "parent"); !parent.empty())
+  if (const std::string_view parent = text_of(record, "parent"); !parent.empty())
     out << fmt::format("part of  {}\n", parent);
   if (const json::value* args = json::find(record, "args"))
     out << fmt::format("args     {}\n", json::write(*args));
@@ -105,7 +101,7 @@ void collect(const std::string& path, const std::string& request_id, Findings& f
     auto record = json::parse_object((*line)->text);
     if (!record) continue;
     const bool begin = text_of(*record, "action") == "begin";
-    const std::string id = text_of(*record, "request_id");
+    const std::string id(text_of(*record, "request_id"));
     if (id.starts_with(request_id)) {
       findings.ids.insert(id);
       if (!begin || !findings.call) findings.call = std::move(*record);

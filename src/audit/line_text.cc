@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kShortId = 12;  // "req_" and eight more: `relay explain` takes the beginning of an id
 
-std::string_view text_of(const json::object& record, std::string_view key) {
-  return json::find_string(record, key).value_or("");
-}
-
 // "2026-11-16T15:09:37.045+00:00", in UTC as it stands in the log.
 std::string time_of(const json::object& record) {
   std::string time(text_of(record, "ts").substr(0, 19));
@@ -76,6 +72,10 @@ std::string format_took(std::chrono::microseconds took) {
   if (us < 999'500) return fmt::format("{:.0f} ms", us / 1e3);
   if (us < 99'950'000) return fmt::format("{:.1f} s", us / 1e6);
   return fmt::format("{:.0f} s", us / 1e6);
+}
+
+std::string_view text_of(const json::object& record, std::string_view key) {
+  return json::find_string(record, key).value_or("");
 }
 
 std::string to_readable(std::string_view line, std::size_t columns) {

@@ -10,7 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
+
 namespace relay::audit {
+
+/// A text member of a record; empty when it has none of that name.
+std::string_view text_of(const json::object& record, std::string_view key);
 
 /// Of at most `columns` characters, none of which moves a cursor: what is shown comes from guests and
 /// clients. A line that is not a record is shown as it is.

@@ -34,22 +34,22 @@ void add_name(CLI::App& app, CommandOptions& options, const std::string& meaning
 }
 
 // An option of `add` that is a key of the entry.
-void add_text(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
-              const std::string& meaning, const std::string& type) {
+void add_entry_text(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
+                    const std::string& meaning, const std::string& type) {
   app.add_option_function<std::string>(
          flag, [&options, key](const std::string& value) { options.mcp.entry[key] = value; }, meaning)
       ->type_name(type);
 }
 
-void add_choice(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
-                const std::string& meaning, std::vector<std::string> choices) {
+void add_entry_choice(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
+                      const std::string& meaning, std::vector<std::string> choices) {
   app.add_option_function<std::string>(
          flag, [&options, key](const std::string& value) { options.mcp.entry[key] = value; }, meaning)
       ->check(CLI::IsMember(std::move(choices)));
 }
 
-void add_number(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
-                const std::string& meaning) {
+void add_entry_number(CLI::App& app, CommandOptions& options, const std::string& flag, const std::string& key,
+                      const std::string& meaning) {
   app.add_option_function<std::int64_t>(
          flag, [&options, key](const std::int64_t& value) { options.mcp.entry[key] = value; }, meaning)
       ->check([meaning](const std::string& text) { return number_problem(text, meaning); });
@@ -76,9 +76,9 @@ void add_add(CLI::App& mcp, CommandOptions& options) {
   CLI::App& app = add_action(mcp, options, McpAction::add, "add",
                              "Add a server: relay mcp add NAME [OPTIONS] [--] COMMAND ARGS... | --url URL");
   add_name(app, options, "What its tools are prefixed with");
-  add_text(app, options, "-u,--url", "endpoint", "The address of a server that runs already", "URL");
-  add_choice(app, options, "-t,--transport", "transport", "Default: stdio with a command, http with a URL",
-             {"stdio", "http", "sse"});
+  add_entry_text(app, options, "-u,--url", "endpoint", "The address of a server that runs already", "URL");
+  add_entry_choice(app, options, "-t,--transport", "transport",
+                   "Default: stdio with a command, http with a URL", {"stdio", "http", "sse"});
   repeated(app.add_option("-e,--env", options.mcp.env,
                           "A variable of its environment; ${secret:NAME}, ${env:NAME} and ${file:PATH} are "
                           "filled in at start"),
@@ -86,18 +86,18 @@ void add_add(CLI::App& mcp, CommandOptions& options) {
   repeated(
       app.add_option("-H,--header", options.mcp.headers, "A header of each request; the same references"),
       "K=V");
-  add_choice(app, options, "--expose", "expose",
-             "Who sees its tools: programs (code, the default), the tool list (tools), both, none",
-             {"code", "tools", "both", "none"});
-  add_text(app, options, "--cwd", "cwd", "Where it runs (default: beside the configuration)", "DIR");
-  add_text(app, options, "--description", "description", "What it is for", "TEXT");
-  add_choice(app, options, "--era", "era", "Which generation of the protocol to speak",
-             {"probe", "legacy", "modern"});
-  add_choice(app, options, "--sharing", "sharing", "session: a process of its own for each client session",
-             {"shared", "session"});
-  add_number(app, options, "--start-timeout", "startTimeoutMs", "Milliseconds");
-  add_number(app, options, "--call-timeout", "callTimeoutMs", "Milliseconds");
-  add_number(app, options, "--idle-stop", "idleStopMs", "Milliseconds; 0: never");
+  add_entry_choice(app, options, "--expose", "expose",
+                   "Who sees its tools: programs (code, the default), the tool list (tools), both, none",
+                   {"code", "tools", "both", "none"});
+  add_entry_text(app, options, "--cwd", "cwd", "Where it runs (default: beside the configuration)", "DIR");
+  add_entry_text(app, options, "--description", "description", "What it is for", "TEXT");
+  add_entry_choice(app, options, "--era", "era", "Which generation of the protocol to speak",
+                   {"probe", "legacy", "modern"});
+  add_entry_choice(app, options, "--sharing", "sharing",
+                   "session: a process of its own for each client session", {"shared", "session"});
+  add_entry_number(app, options, "--start-timeout", "startTimeoutMs", "Milliseconds");
+  add_entry_number(app, options, "--call-timeout", "callTimeoutMs", "Milliseconds");
+  add_entry_number(app, options, "--idle-stop", "idleStopMs", "Milliseconds; 0: never");
   add_list(app, options, "--allow", "allow", "Only these tools");
   add_list(app, options, "--deny", "deny", "Never these tools");
   app.add_flag_callback(

@@ -38,7 +38,7 @@ std::string plain_address(const std::string& endpoint) {
          (query < endpoint.size() ? "?..." : "");
 }
 
-int say_problems(const std::vector<config::ConfigProblem>& problems) {
+int print_problems(const std::vector<config::ConfigProblem>& problems) {
   for (const config::ConfigProblem& problem : problems)
     fmt::print(stderr, "{}: {}\n", problem.where, problem.what);
   return 2;
@@ -103,7 +103,7 @@ int run_mcp(const CommandOptions& options) {
       action == McpAction::disable)
     return run_on_file(options);
   const config::LoadedConfig loaded = config::load_config(sources_for(options));
-  if (!loaded.problems.empty()) return say_problems(loaded.problems);
+  if (!loaded.problems.empty()) return print_problems(loaded.problems);
   if (!prepare_state(loaded.config)) return 1;
   switch (action) {
     case McpAction::list: return run_mcp_list(options, loaded.config);

@@ -3,10 +3,6 @@
 namespace relay::cli {
 namespace {
 
-json::array list_of(const std::vector<std::string>& items) {
-  return json::array(items.begin(), items.end());
-}
-
 // "lodash@^4", "@scope/name@1", "lodash".
 json::object npm_block(const std::vector<std::string>& packages) {
   json::object dependencies;
@@ -21,7 +17,10 @@ json::object npm_block(const std::vector<std::string>& packages) {
 
 json::object package_block(const CommandOptions& options, capsule::Language language) {
   if (language == capsule::Language::js) return npm_block(options.npm_packages);
-  return {{"requirements", list_of(options.pip_requirements)}, {"wheelUrls", list_of(options.wheel_urls)}};
+  const std::vector<std::string>& requirements = options.pip_requirements;
+  const std::vector<std::string>& wheels = options.wheel_urls;
+  return {{"requirements", json::array(requirements.begin(), requirements.end())},
+          {"wheelUrls", json::array(wheels.begin(), wheels.end())}};
 }
 
 }  // namespace relay::cli

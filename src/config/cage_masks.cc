@@ -73,12 +73,6 @@ std::string version_of(const fs::path& file) {
   return fmt::format("{}:{}", status.st_dev, status.st_ino);
 }
 
-std::vector<fs::path> declared_paths(const launch::CageSpec& cage) {
-  std::vector<fs::path> paths(cage.read.begin(), cage.read.end());
-  paths.insert(paths.end(), cage.write.begin(), cage.write.end());
-  return paths;
-}
-
 // The private paths, with "log.*" as the names that are there.
 std::vector<fs::path> own_paths(const Config& config) {
   std::vector<fs::path> paths;
@@ -213,6 +207,12 @@ std::vector<fs::path> find_views(const std::vector<MountPoint>& mounts, const fs
   for (const MountPoint& mount : mounts)
     if (mount.at != declared && find_inside(declared, mount.at)) look({mount.device, mount.root}, mount.at);
   return seen;
+}
+
+std::vector<fs::path> declared_paths(const launch::CageSpec& cage) {
+  std::vector<fs::path> paths(cage.read.begin(), cage.read.end());
+  paths.insert(paths.end(), cage.write.begin(), cage.write.end());
+  return paths;
 }
 
 void hide_own_files(const Config& config, launch::CageSpec& cage) {

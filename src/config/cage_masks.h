@@ -26,6 +26,9 @@ std::vector<std::filesystem::path> find_views(const std::vector<MountPoint>& mou
                                               const std::filesystem::path& declared,
                                               const std::filesystem::path& own);
 
+/// What the configuration lets the cage see, for reading and for writing.
+std::vector<std::filesystem::path> declared_paths(const launch::CageSpec& cage);
+
 /// Fills `hidden`, `hidden_version` and `refusal` of the cage.
 void hide_own_files(const Config& config, launch::CageSpec& cage);
 

@@ -180,12 +180,6 @@ std::optional<fs::path> find_below(const fs::path& directory, const fs::path& pa
   return relative;
 }
 
-std::vector<fs::path> declared_paths(const launch::CageSpec& cage) {
-  std::vector<fs::path> paths(cage.read.begin(), cage.read.end());
-  paths.insert(paths.end(), cage.write.begin(), cage.write.end());
-  return paths;
-}
-
 // A cage that shows Relay's state itself cannot hide it. `.relay/` is the exception: only its neighbours are
 // protected from each other.
 void check_cage(const Config& config, const ServerSpec& spec, const std::string& where,

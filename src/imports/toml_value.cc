@@ -173,10 +173,10 @@ Result<std::string> TomlValueReader::multi_line(std::string_view quotes, bool ha
 }
 
 Result<void> TomlValueReader::escape(std::string& out) {
-  constexpr std::string_view kNames = "btnfre\"\\";
+  constexpr std::string_view kEscapes = "btnfre\"\\";
   constexpr std::string_view kMeanings = "\b\t\n\f\r\x1b\"\\";
   const char name = peek();
-  if (const std::size_t known = kNames.find(name); !at_end() && known != std::string_view::npos) {
+  if (const std::size_t known = kEscapes.find(name); !at_end() && known != std::string_view::npos) {
     out += kMeanings[known];
     ++at_;
     return {};

@@ -34,10 +34,6 @@ constexpr std::string_view kWhereIsPip =
     "import json, os, sys, pip; print(json.dumps({'program': sys.executable, 'prefix': sys.prefix, 'base': "
     "sys.base_prefix, 'pip': os.path.dirname(os.path.dirname(os.path.abspath(pip.__file__)))}))";
 
-bool is_beneath(std::string_view path, std::string_view directory) {
-  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
-}
-
 json::array named_packages(const PyRequest& request) {
   json::array names(request.requirements.begin(), request.requirements.end());
   for (const WheelUrl& wheel : request.wheels) names.emplace_back(wheel.file);

@@ -45,10 +45,6 @@ bool starts_with_any(std::string_view name, const auto& prefixes) {
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-bool is_beneath(std::string_view path, std::string_view directory) {
-  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
-}
-
 void keep(const Environment& all, Environment& kept, const auto& names) {
   for (const auto& name : names)
     if (const auto found = all.find(std::string(name)); found != all.end()) kept.insert(*found);
@@ -178,6 +174,10 @@ std::vector<std::string> certificate_paths(const Environment& all) {
       if (std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
     }
   return paths;
+}
+
+bool is_beneath(std::string_view path, std::string_view directory) {
+  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
 }
 
 bool is_system_path(std::string_view path) {

@@ -30,6 +30,9 @@ namespace relay::packages {
 using Environment = std::map<std::string, std::string>;
 using EffectsPtr = std::shared_ptr<authority::Effects>;
 
+/// Whether the path is the directory or lies in it. Both are absolute, without "." and "..".
+bool is_beneath(std::string_view path, std::string_view directory);
+
 /// Pure: the part of an environment that a tool in a cage sees: the language and the certificates, and a PATH
 /// of the system's directories.
 Environment tool_environment(const Environment& all);

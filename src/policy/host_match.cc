@@ -47,7 +47,7 @@ HostAndPort split_port(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1), true};
 }
 
-bool is_below(std::string_view name, std::string_view domain) {
+bool is_subdomain(std::string_view name, std::string_view domain) {
   if (name.size() <= domain.size()) return name == domain;
   return name.ends_with(domain) && name[name.size() - domain.size() - 1] == '.';
 }
@@ -143,7 +143,7 @@ bool matches(const HostPattern& pattern, const Host& host, std::uint16_t port) {
   switch (pattern.kind) {
     case HostPattern::Kind::any: return true;
     case HostPattern::Kind::exact: return host.name == pattern.name;
-    case HostPattern::Kind::suffix: return !host.address && is_below(host.name, pattern.name);
+    case HostPattern::Kind::suffix: return !host.address && is_subdomain(host.name, pattern.name);
   }
   return false;
 }
@@ -167,12 +167,13 @@ std::optional<HostPattern> intersect(const HostPattern& a, const HostPattern& b)
   using Kind = HostPattern::Kind;
   if (a.kind == Kind::any) return with_port(b);
   if (b.kind == Kind::any) return with_port(a);
-  if (a.kind == Kind::suffix && is_below(b.name, a.name)) {
+  if (a.kind == Kind::suffix && is_subdomain(b.name, a.name)) {
     // *.x with *.x is *.x; with the exact x it is x.
     const bool b_is_address = b.kind == Kind::exact && find_address(b.name);
     if (!b_is_address) return with_port(b);
   }
-  if (b.kind == Kind::suffix && is_below(a.name, b.name) && !(a.kind == Kind::exact && find_address(a.name)))
+  if (b.kind == Kind::suffix && is_subdomain(a.name, b.name) &&
+      !(a.kind == Kind::exact && find_address(a.name)))
     return with_port(a);
   if (a.kind == Kind::exact && b.kind == Kind::exact && a.name == b.name) return with_port(a);
   return std::nullopt;

@@ -13,14 +13,6 @@ constexpr std::int64_t kTimeoutMsMax = 24LL * 3600 * 1000;
 constexpr std::int64_t kMemMbMax = 1LL << 20;
 constexpr std::int64_t kStdoutBytesMax = 1LL << 30;
 
-std::int64_t narrower(std::string_view name, std::int64_t server, const std::optional<std::int64_t>& client,
-                      std::vector<std::string>& widening) {
-  if (!client) return server;
-  if (*client > server)
-    widening.push_back(fmt::format("limits.{}: {} is over the server's {}", name, *client, server));
-  return std::min(server, *client);
-}
-
 }  // namespace
 
 LimitsRequest read_limits(const json::object& block, std::string_view path, std::vector<Problem>& problems) {
@@ -39,10 +31,11 @@ LimitsPolicy apply_defaults(const LimitsRequest& request) {
 
 Narrowed<LimitsPolicy> intersect(const LimitsPolicy& server, const LimitsRequest& client) {
   Narrowed<LimitsPolicy> result;
-  result.policy.timeout_ms = narrower("timeoutMs", server.timeout_ms, client.timeout_ms, result.widening);
-  result.policy.mem_mb = narrower("memMb", server.mem_mb, client.mem_mb, result.widening);
+  result.policy.timeout_ms =
+      narrower("limits.timeoutMs", server.timeout_ms, client.timeout_ms, result.widening);
+  result.policy.mem_mb = narrower("limits.memMb", server.mem_mb, client.mem_mb, result.widening);
   result.policy.stdout_bytes =
-      narrower("stdoutBytes", server.stdout_bytes, client.stdout_bytes, result.widening);
+      narrower("limits.stdoutBytes", server.stdout_bytes, client.stdout_bytes, result.widening);
   return result;
 }
 

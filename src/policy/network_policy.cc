@@ -50,14 +50,6 @@ void report_hosts(const NetworkPolicy& server, const std::vector<HostPattern>& a
   }
 }
 
-std::int64_t narrower(std::string_view name, std::int64_t server, const std::optional<std::int64_t>& client,
-                      std::vector<std::string>& widening) {
-  if (!client) return server;
-  if (*client > server)
-    widening.push_back(fmt::format("network.{}: {} is over the server's {}", name, *client, server));
-  return std::min(server, *client);
-}
-
 bool stricter(std::string_view name, bool server, const std::optional<bool>& client,
               std::vector<std::string>& widening) {
   if (server && client == false)
@@ -107,9 +99,9 @@ Narrowed<NetworkPolicy> intersect(const NetworkPolicy& server, const NetworkRequ
   policy.block_private_ranges = stricter("blockPrivateRanges", server.block_private_ranges,
                                          client.block_private_ranges, result.widening);
   policy.max_body_bytes =
-      narrower("maxBodyBytes", server.max_body_bytes, client.max_body_bytes, result.widening);
+      narrower("network.maxBodyBytes", server.max_body_bytes, client.max_body_bytes, result.widening);
   policy.max_redirects =
-      narrower("maxRedirects", server.max_redirects, client.max_redirects, result.widening);
+      narrower("network.maxRedirects", server.max_redirects, client.max_redirects, result.widening);
   return result;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using protocol::Era;
 
-constexpr std::size_t kFileBytes = 4 * limits::kMiB;
+constexpr std::size_t kVerdictFileBytes = 4 * limits::kMiB;
 
 std::string_view name_of(Era era) {
   switch (era) {
@@ -26,7 +26,7 @@ EraVerdicts::EraVerdicts(io::Loop executor, io::ThreadPool* pool, const Clock& c
                          std::filesystem::path file)
     : executor_(std::move(executor)), pool_(pool), clock_(clock), file_(std::move(file)) {
   if (file_.empty()) return;
-  const auto text = load_file(file_, kFileBytes);
+  const auto text = load_file(file_, kVerdictFileBytes);
   if (!text) return;
   if (const auto parsed = json::parse_object(*text)) load(*parsed);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using protocol::JsonText;
 
-constexpr std::size_t kFileBytes = 8 * limits::kMiB;
+constexpr std::size_t kOfferFileBytes = 8 * limits::kMiB;
 
 template <class T>
 void write_items(protocol::ObjectWriter& writer, std::string_view member,
@@ -82,13 +82,13 @@ OfferFile::OfferFile(io::Loop executor, io::ThreadPool& pool, std::filesystem::p
     : executor_(std::move(executor)), pool_(pool), path_(std::move(path)), spec_(std::move(spec)) {}
 
 std::optional<Offer> OfferFile::load() const {
-  const auto text = load_file(path_, kFileBytes);
+  const auto text = load_file(path_, kOfferFileBytes);
   return text ? read_offer(*text, spec_, fingerprint_of_offer(spec_)) : std::nullopt;
 }
 
 void OfferFile::save(const Offer& offer) {
   std::string text = write_offer(offer, fingerprint_of_offer(spec_));
-  if (text.size() > kFileBytes) return remove();
+  if (text.size() > kOfferFileBytes) return remove();
   io::replace_file_soon(executor_, pool_, path_, std::move(text), "offer of an upstream server");
 }
 
