@@ -44,6 +44,7 @@ function(relay_folder name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE relay_${name} GTest::gmock GTest::gtest_main)
     relay_precompile(${name}_test "${arg_PCH}_test")
+    relay_compile_in_batches(${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TEST_SECONDS} LABELS unit)
   endif()
 

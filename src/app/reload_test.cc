@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-config::Config config_of(const std::string& text) {
+config::Config loaded_from(const std::string& text) {
   config::ConfigSources sources;
   sources.file = "/tmp/relay.config.json";
   sources.text = text;
@@ -19,9 +19,9 @@ config::Config config_of(const std::string& text) {
 }
 
 TEST(ConfigChange, ServersComeGoAndChange) {
-  const config::Config before = config_of(
+  const config::Config before = loaded_from(
       R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "command": "x"}, {"name": "c", "command": "x"}]})");
-  const config::Config after = config_of(
+  const config::Config after = loaded_from(
       R"({"mcps": [{"name": "d", "command": "x"}, {"name": "c", "command": "x", "args": ["1"]}, {"name": "a", "command": "x"}]})");
   const ConfigChange change = compare(before, after);
   EXPECT_THAT(change.added, ElementsAre("d"));
@@ -32,21 +32,22 @@ TEST(ConfigChange, ServersComeGoAndChange) {
 }
 
 TEST(ConfigChange, WhatNeedsARestartIsNamed) {
-  const ConfigChange change = compare(
-      config_of("{}"), config_of(R"({"policy": {"mode": "readonly"}, "server": {"port": 1}, "mcps": []})"));
+  const ConfigChange change =
+      compare(loaded_from("{}"),
+              loaded_from(R"({"policy": {"mode": "readonly"}, "server": {"port": 1}, "mcps": []})"));
   EXPECT_THAT(change.for_restart, ElementsAre("server"));
   EXPECT_TRUE(change.policy);
   EXPECT_FALSE(change.touches_servers());
   const ConfigChange built_in =
-      compare(config_of("{}"), config_of(R"({"policy": {"requireServers": true}})"));
+      compare(loaded_from("{}"), loaded_from(R"({"policy": {"requireServers": true}})"));
   EXPECT_THAT(built_in.for_restart, ElementsAre("policy"));
   EXPECT_FALSE(built_in.policy);
 }
 
 TEST(ConfigChange, OfAMixedChangeTheServersThatOnlyTightenAreTaken) {
-  const config::Config before = config_of(
+  const config::Config before = loaded_from(
       R"({"mcps": [{"name": "a", "command": "x"}, {"name": "b", "command": "x"}, {"name": "c", "command": "x"}]})");
-  const config::Config after = config_of(
+  const config::Config after = loaded_from(
       R"({"policy": {"confirmTier3": false}, "mcps": [{"name": "new", "command": "x"},
           {"name": "a", "command": "y"}, {"name": "c", "command": "x", "deny": ["t"]}]})");
   std::vector<config::Widening> widenings;
@@ -65,7 +66,8 @@ TEST(ConfigChange, OfAMixedChangeTheServersThatOnlyTightenAreTaken) {
 }
 
 TEST(ConfigChange, SpacingAndDefaultsAreNoChange) {
-  EXPECT_TRUE(compare(config_of("{}"), config_of(R"({ "server": {"port": 7800}, /* the same */ })")).empty());
+  EXPECT_TRUE(
+      compare(loaded_from("{}"), loaded_from(R"({ "server": {"port": 7800}, /* the same */ })")).empty());
 }
 
 }  // namespace

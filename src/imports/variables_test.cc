@@ -11,13 +11,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Surroundings kHere{.home = "/home/u",
-                         .folder = "/home/u/p",
-                         .working_directory = "/home/u/p",
-                         .environment = {{"SET", "value"}, {"EMPTY", ""}}};
+const Surroundings kSurroundings{.home = "/home/u",
+                                 .folder = "/home/u/p",
+                                 .working_directory = "/home/u/p",
+                                 .environment = {{"SET", "value"}, {"EMPTY", ""}}};
 
 Translation translated(std::string_view text, Expansion expansion) {
-  return translate(text, expansion, kHere, [](std::string_view id) { return "s." + std::string(id); });
+  return translate(text, expansion, kSurroundings,
+                   [](std::string_view id) { return "s." + std::string(id); });
 }
 
 struct Sample {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-io::Task<void> echo(HttpExchange& exchange) {
+io::Task<void> echo_body(HttpExchange& exchange) {
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
   const std::string secure = exchange.request().secure ? " secure" : "";
   if (exchange.request().path == "/stream") {
@@ -42,7 +42,7 @@ std::string run(const std::string& command) {
 class CurlPeer : public testing::TestWithParam<bool> {
  protected:
   CurlPeer()
-      : server_(echo, options()),
+      : server_(echo_body, options()),
         upload_(testing::TempDir() + "relay_upload_" + std::to_string(server_.port())) {
     std::ofstream(upload_) << std::string(3'000'000, 'u');
   }

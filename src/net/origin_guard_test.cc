@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-HttpRequest request_with(std::string host, std::optional<std::string> origin) {
+HttpRequest request_from(std::string host, std::optional<std::string> origin) {
   HttpRequest request{.method = "POST", .target = "/mcp", .path = "/mcp"};
   request.headers.add("Host", std::move(host));
   if (origin) request.headers.add("Origin", std::move(*origin));
@@ -29,7 +29,7 @@ const GuardOptions kSix{.bind_address = "::1"};
 const GuardOptions kLan{.bind_address = "192.168.1.5"};
 const GuardOptions kApp{.allowed_origins = {"https://App.example.com", "vscode-webview://abc"}};
 const GuardOptions kNamed{.allowed_hosts = {"relay"}};
-const GuardOptions kAll{.allowed_origins = {"*"}};
+const GuardOptions kAllAddresses{.allowed_origins = {"*"}};
 
 TEST(OriginGuard, DecidesByTheTable) {
   const Case cases[] = {
@@ -61,7 +61,7 @@ TEST(OriginGuard, DecidesByTheTable) {
       {kWildcard, "rebound.example:8080", {}, false},
       {kApp, "app.example.com", {}, true},
       {kNamed, "relay:8080", {}, true},
-      {kAll, "evil.example", {}, true},
+      {kAllAddresses, "evil.example", {}, true},
       // Origins
       {kLocal, "localhost", "http://localhost:5173", true},
       {kLocal, "localhost", "https://localhost", true},
@@ -84,38 +84,38 @@ TEST(OriginGuard, DecidesByTheTable) {
       {kApp, "localhost", "http://app.example.com", false},
       {kApp, "localhost", "https://app.example.com:444", false},
       {kApp, "localhost", "vscode-webview://abc", true},
-      {kAll, "localhost", "http://evil.example", true},
-      {kAll, "localhost", "null", true},
+      {kAllAddresses, "localhost", "http://evil.example", true},
+      {kAllAddresses, "localhost", "null", true},
   };
   for (const Case& c : cases) {
-    const auto verdict = OriginGuard(c.options).check(request_with(c.host, c.origin));
+    const auto verdict = OriginGuard(c.options).check(request_from(c.host, c.origin));
     EXPECT_EQ(verdict.has_value(), c.allowed) << c.host << " from " << c.origin.value_or("(none)");
     if (!verdict) EXPECT_EQ(verdict.error().face().http_status, 403);
   }
 }
 
 TEST(OriginGuard, RefusesTwoOrigins) {
-  HttpRequest request = request_with("localhost", "http://localhost");
+  HttpRequest request = request_from("localhost", "http://localhost");
   request.headers.add("Origin", "http://evil.example");
   EXPECT_FALSE(OriginGuard(kLocal).check(request));
 }
 
 TEST(OriginGuard, AnswersCorsForExactlyThatOrigin) {
   const Headers headers =
-      OriginGuard(kLocal).cors_headers(request_with("localhost", "http://localhost:5173"));
+      OriginGuard(kLocal).cors_headers(request_from("localhost", "http://localhost:5173"));
   EXPECT_EQ(headers.find("Access-Control-Allow-Origin"), "http://localhost:5173");
   EXPECT_EQ(headers.find("Vary"), "Origin");
   EXPECT_THAT(std::string(*headers.find("Access-Control-Expose-Headers")), HasSubstr("Mcp-Session-Id"));
   EXPECT_THAT(std::string(*headers.find("Access-Control-Expose-Headers")), HasSubstr("WWW-Authenticate"));
-  EXPECT_EQ(OriginGuard(kLocal).cors_headers(request_with("localhost", {})).size(), 0u);
-  EXPECT_EQ(OriginGuard(kAll)
-                .cors_headers(request_with("x", "http://evil.example"))
+  EXPECT_EQ(OriginGuard(kLocal).cors_headers(request_from("localhost", {})).size(), 0u);
+  EXPECT_EQ(OriginGuard(kAllAddresses)
+                .cors_headers(request_from("x", "http://evil.example"))
                 .find("Access-Control-Allow-Origin"),
             "*");
 }
 
 TEST(OriginGuard, AllowsThePreflightOfAnMcpClient) {
-  HttpRequest request = request_with("localhost", "http://localhost:5173");
+  HttpRequest request = request_from("localhost", "http://localhost:5173");
   request.headers.add("Access-Control-Request-Method", "POST");
   request.headers.add("Access-Control-Request-Headers",
                       "content-type, x-requested-with, mcp-param-Region, x-evil, bad name");

@@ -14,7 +14,7 @@ std::string show(const SseEvent& event) {
          (event.retry ? std::to_string(event.retry->count()) : "-");
 }
 
-std::vector<std::string> parse(std::string_view bytes, std::size_t step) {
+std::vector<std::string> parse_events(std::string_view bytes, std::size_t step) {
   SseParser parser;
   std::vector<std::string> shown;
   while (!bytes.empty()) {
@@ -30,36 +30,37 @@ class SseSplit : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, SseSplit, testing::Values(1, 2, 3, 7, 31, 1000));
 
 TEST_P(SseSplit, ReadsFieldsInAnyOrder) {
-  EXPECT_THAT(parse("data: a\nid: 7\nevent: x\nretry: 20\n\n", GetParam()), ElementsAre("x|a|7|20"));
+  EXPECT_THAT(parse_events("data: a\nid: 7\nevent: x\nretry: 20\n\n", GetParam()), ElementsAre("x|a|7|20"));
 }
 TEST_P(SseSplit, JoinsDataLines) {
-  EXPECT_THAT(parse("data: a\ndata:\ndata:  b\n\n", GetParam()), ElementsAre("|a\n\n b|-|-"));
+  EXPECT_THAT(parse_events("data: a\ndata:\ndata:  b\n\n", GetParam()), ElementsAre("|a\n\n b|-|-"));
 }
 TEST_P(SseSplit, TakesEveryLineEnd) {
-  EXPECT_THAT(parse("data: 1\r\n\r\ndata: 2\r\rdata: 3\n\ndata: 4\r\n\n", GetParam()),
+  EXPECT_THAT(parse_events("data: 1\r\n\r\ndata: 2\r\rdata: 3\n\ndata: 4\r\n\n", GetParam()),
               ElementsAre("|1|-|-", "|2|-|-", "|3|-|-", "|4|-|-"));
 }
 TEST_P(SseSplit, SkipsOneByteOrderMarkAtTheStartOnly) {
-  EXPECT_THAT(parse("\xef\xbb\xbf"
-                    "data: 1\n\n\xef\xbb\xbf"
-                    "data: 2\n\n",
-                    GetParam()),
+  EXPECT_THAT(parse_events("\xef\xbb\xbf"
+                           "data: 1\n\n\xef\xbb\xbf"
+                           "data: 2\n\n",
+                           GetParam()),
               ElementsAre("|1|-|-"));
 }
 TEST_P(SseSplit, GivesNoEventWithoutDataOrBlankLine) {
-  EXPECT_THAT(parse(": comment\n\nid: 3\nevent: x\n\ndata: unfinished", GetParam()), ElementsAre());
+  EXPECT_THAT(parse_events(": comment\n\nid: 3\nevent: x\n\ndata: unfinished", GetParam()), ElementsAre());
 }
 TEST_P(SseSplit, KeepsAnEmptyDataLineAsAnEvent) {
-  EXPECT_THAT(parse("id: 1\ndata\n\nid: 2\ndata:\n\n", GetParam()), ElementsAre("||1|-", "||2|-"));
+  EXPECT_THAT(parse_events("id: 1\ndata\n\nid: 2\ndata:\n\n", GetParam()), ElementsAre("||1|-", "||2|-"));
 }
 TEST_P(SseSplit, IgnoresBadIdsAndRetries) {
   using namespace std::string_literals;
-  EXPECT_THAT(parse("id: a\0b\nretry: 1x\nretry: 99999999999\ndata: d\nunknown: z\n\n"s, GetParam()),
+  EXPECT_THAT(parse_events("id: a\0b\nretry: 1x\nretry: 99999999999\ndata: d\nunknown: z\n\n"s, GetParam()),
               ElementsAre("|d|-|-"));
 }
 TEST_P(SseSplit, ReadsWhatFormatWrites) {
   const SseEvent event{.event = "e", .data = "line 1\nline 2\n\n", .id = "i", .retry = 5ms};
-  EXPECT_THAT(parse(format_sse(event) + format_sse_comment("hi\nho"), GetParam()), ElementsAre(show(event)));
+  EXPECT_THAT(parse_events(format_sse(event) + format_sse_comment("hi\nho"), GetParam()),
+              ElementsAre(show(event)));
 }
 
 TEST(Sse, WritesFieldsInTheDocumentedOrder) {

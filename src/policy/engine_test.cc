@@ -35,7 +35,7 @@ PolicyEngine make_engine(std::string_view policy) {
   return engine;
 }
 
-struct Row {
+struct LadderRow {
   std::string_view policy;
   Call call;
   Verdict verdict;
@@ -44,7 +44,7 @@ struct Row {
 };
 
 TEST(PolicyEngine, DecidesByTheLadder) {
-  const Row rows[] = {
+  const LadderRow rows[] = {
       {R"({})", make_call("read", Tier::read_only), Verdict::allow, Tier::read_only,
        "deny list-; rules-; mode* open; confirmation-"},
       {R"({})", make_call("rm", Tier::irreversible), Verdict::allow, Tier::irreversible,
@@ -100,7 +100,7 @@ TEST(PolicyEngine, DecidesByTheLadder) {
       {R"({"confirmTier3":true,"deny":["x"]})", make_call("x", Tier::irreversible), Verdict::deny,
        Tier::irreversible, "deny list* x"},
   };
-  for (const Row& row : rows) {
+  for (const LadderRow& row : rows) {
     const Decision decision = make_engine(row.policy).decide(row.call);
     EXPECT_EQ(decision.verdict, row.verdict) << row.policy;
     EXPECT_EQ(decision.tier, row.tier) << row.policy;

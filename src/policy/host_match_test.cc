@@ -10,14 +10,14 @@
 namespace relay::policy {
 namespace {
 
-struct Row {
+struct HostRow {
   std::string_view pattern;
   std::string_view url;
   bool matches;
 };
 
 TEST(HostMatch, MatchesAtDotBoundariesOnly) {
-  const Row rows[] = {
+  const HostRow rows[] = {
       {"example.com", "http://example.com", true},
       {"example.com", "https://example.com/", true},
       {"example.com", "http://EXAMPLE.com/x", true},
@@ -82,7 +82,7 @@ TEST(HostMatch, MatchesAtDotBoundariesOnly) {
       {"a-b.test", "http://a-b.test", true},
   };
   std::size_t checked = 0;
-  for (const Row& row : rows) {
+  for (const HostRow& row : rows) {
     const auto pattern = parse_host_pattern(row.pattern);
     const auto target = parse_target(row.url);
     ASSERT_TRUE(target) << row.url << ": " << target.error().message;

@@ -5,14 +5,14 @@
 namespace relay::search {
 namespace {
 
-struct Row {
+struct IgnoreRow {
   const char* rules;
   const char* path;  // a slash at the end: a directory
   IgnoreVerdict verdict;
 };
 
 TEST(IgnoreFile, Table) {
-  const Row rows[] = {
+  const IgnoreRow rows[] = {
       {"*.o", "a.o", IgnoreVerdict::ignored},
       {"*.o", "d/a.o", IgnoreVerdict::ignored},
       {"/a", "a", IgnoreVerdict::ignored},
@@ -55,7 +55,7 @@ TEST(IgnoreFile, Table) {
       {"a?c", "a/c", IgnoreVerdict::none},
       {"node_modules", "x/node_modules/", IgnoreVerdict::ignored},
   };
-  for (const Row& row : rows) {
+  for (const IgnoreRow& row : rows) {
     std::string_view path = row.path;
     const bool is_dir = path.ends_with('/');
     if (is_dir) path.remove_suffix(1);
