@@ -26,22 +26,65 @@ net::HttpResponse not_ready() {
 
 }  // namespace
 
-Endpoints::Endpoints(mcp::Server& server, World& world)
-    : server_(server),
-      world_(world),
-      ui_(world.config().server.ui),
-      http_(server),
-      sse_(server, "/messages") {}
+// One row for each endpoint. An open path is answered without a token, so it must have no effect.
+const Endpoints::Row Endpoints::kTable[] = {
+    {"POST", "/mcp", net::Access::authenticated, &Endpoints::mcp},
+    {"GET", "/mcp", net::Access::authenticated, &Endpoints::mcp},
+    {"DELETE", "/mcp", net::Access::authenticated, &Endpoints::mcp},
+    {"GET", "/sse", net::Access::authenticated, &Endpoints::sse_stream},
+    {"POST", "/messages", net::Access::authenticated, &Endpoints::sse_message},
+    {"GET", "/", net::Access::open, &Endpoints::home},
+    {"GET", "/healthz", net::Access::open, &Endpoints::health},
+    {"GET", "/metrics", net::Access::authenticated, &Endpoints::metrics},
+    {"GET", "/capsules/:hash/:file", net::Access::authenticated, &Endpoints::capsule_file},
+    {"GET", "/mcp/server-card", net::Access::open, &Endpoints::server_card},
+    {"GET", "/.well-known/ai-catalog.json", net::Access::open, &Endpoints::server_catalogue},
+};
 
-void Endpoints::set_facts(web::HomeFacts facts) {
-  home_ = ui_ ? web::render_home(embedded::home_page(), facts) : web::render_status(facts);
-  card_.emplace(server_.backend().identity(), facts.base_url + "/mcp");
+Endpoints::Endpoints(const EndpointSources& sources)
+    : sources_(sources), http_(sources.server), sse_(sources.server, "/messages") {}
+
+void Endpoints::add_to(net::Router& router) {
+  sources_.code_mode.add_to(router);
+  for (const Row& row : kTable)
+    router.add(
+        row.method, row.path,
+        [this, answer = row.answer](HttpExchange& exchange, const Routed& routed) {
+          return (this->*answer)(exchange, routed);
+        },
+        row.access);
 }
 
-io::Task<void> Endpoints::home(HttpExchange& exchange) {
-  net::HttpResponse response =
-      ui_ ? net::HttpResponse{200, page_headers(), home_} : net::json_response(200, home_);
-  co_return co_await exchange.respond(std::move(response));
+void Endpoints::set_facts(const web::HomeFacts& facts) {
+  home_ = sources_.home == HomeForm::page ? web::render_home(embedded::home_page(), facts)
+                                          : web::render_status(facts);
+  card_.emplace(sources_.server.backend().identity(), facts.base_url + "/mcp");
+}
+
+io::Task<void> Endpoints::mcp(HttpExchange& exchange, const Routed& routed) {
+  return http_.serve(exchange, routed.principal);
+}
+
+io::Task<void> Endpoints::sse_stream(HttpExchange& exchange, const Routed& routed) {
+  return sse_.serve_stream(exchange, routed.principal);
+}
+
+io::Task<void> Endpoints::sse_message(HttpExchange& exchange, const Routed& routed) {
+  return sse_.serve_message(exchange, routed.principal);
+}
+
+io::Task<void> Endpoints::home(HttpExchange& exchange, const Routed&) {
+  return exchange.respond(sources_.home == HomeForm::page ? net::HttpResponse{200, page_headers(), home_}
+                                                          : net::json_response(200, home_));
+}
+
+io::Task<void> Endpoints::health(HttpExchange& exchange, const Routed&) {
+  return exchange.respond(card_ ? net::json_response(200, R"({"status":"ok"})") : not_ready());
+}
+
+io::Task<void> Endpoints::metrics(HttpExchange& exchange, const Routed&) {
+  return exchange.respond(net::HttpResponse{
+      200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, sources_.metrics.render()});
 }
 
 // Reading is disk work: it happens on the pool, with copies of everything that the request owns.
@@ -49,58 +92,24 @@ io::Task<void> Endpoints::capsule_file(HttpExchange& exchange, const Routed& rou
   const auto header = [&](std::string_view name) {
     return std::string(exchange.request().headers.find(name).value_or(""));
   };
-  auto read = [&store = world_.capsule_store(), hash = std::string(routed.param("hash")),
+  auto read = [&store = sources_.capsules, hash = std::string(routed.param("hash")),
                file = std::string(routed.param("file")), range = header("Range"),
                if_none_match = header("If-None-Match"),
                if_range = header("If-Range")]() -> Result<capsule::FileAnswer> {
     return capsule::answer_file(store, {hash, file, range, if_none_match, if_range});
   };
-  RELAY_CO_TRY(capsule::FileAnswer answer, co_await world_.pool().run(std::move(read)));
+  RELAY_CO_TRY(capsule::FileAnswer answer, co_await sources_.pool.run(std::move(read)));
   net::HttpResponse response{answer.status, {}, std::move(answer.body)};
   for (auto& [name, value] : answer.headers) response.headers.add(std::move(name), std::move(value));
   co_return co_await exchange.respond(std::move(response));
 }
 
-void Endpoints::add_to(net::Router& router) {
-  world_.code_mode().endpoint().add_to(router);
-  for (const char* method : {"POST", "GET", "DELETE"})
-    router.add(method, "/mcp", [this](HttpExchange& exchange, const Routed& routed) {
-      return http_.serve(exchange, routed.principal);
-    });
-  router.add("GET", "/sse", [this](HttpExchange& exchange, const Routed& routed) {
-    return sse_.serve_stream(exchange, routed.principal);
-  });
-  router.add("POST", "/messages", [this](HttpExchange& exchange, const Routed& routed) {
-    return sse_.serve_message(exchange, routed.principal);
-  });
-  router.add(
-      "GET", "/", [this](HttpExchange& exchange, const Routed&) { return home(exchange); },
-      net::Access::open);
-  router.add(
-      "GET", "/healthz",
-      [this](HttpExchange& exchange, const Routed&) {
-        return exchange.respond(card_ ? net::json_response(200, R"({"status":"ok"})") : not_ready());
-      },
-      net::Access::open);
-  router.add("GET", "/metrics", [this](HttpExchange& exchange, const Routed&) {
-    net::HttpResponse page{
-        200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, world_.metrics().render()};
-    return exchange.respond(std::move(page));
-  });
-  router.add("GET", "/capsules/:hash/:file",
-             [this](HttpExchange& exchange, const Routed& routed) { return capsule_file(exchange, routed); });
-  router.add(
-      "GET", "/mcp/server-card",
-      [this](HttpExchange& exchange, const Routed&) {
-        return exchange.respond(card_ ? card_->card(exchange.request()) : not_ready());
-      },
-      net::Access::open);
-  router.add(
-      "GET", "/.well-known/ai-catalog.json",
-      [this](HttpExchange& exchange, const Routed&) {
-        return exchange.respond(card_ ? card_->catalogue(exchange.request()) : not_ready());
-      },
-      net::Access::open);
+io::Task<void> Endpoints::server_card(HttpExchange& exchange, const Routed&) {
+  return exchange.respond(card_ ? card_->card(exchange.request()) : not_ready());
+}
+
+io::Task<void> Endpoints::server_catalogue(HttpExchange& exchange, const Routed&) {
+  return exchange.respond(card_ ? card_->catalogue(exchange.request()) : not_ready());
 }
 
 }  // namespace relay::app

@@ -118,19 +118,18 @@ config::Config without_widenings(const config::Config& before, const config::Con
   return part;
 }
 
-Reloading::Reloading(config::ConfigSources sources, World& world, io::Loop executor, Log& log)
+Reloading::Reloading(config::ConfigSources sources, world::World& world)
     : sources_(std::move(sources)),
       world_(world),
-      executor_(executor),
-      log_(log),
+      services_(world.services()),
       current_(world.config()),
-      watch_(std::move(executor), world.config().file, [this](WatchCause cause) { reload(cause); }) {
+      watch_(services_.loop, world.config().file, [this](WatchCause cause) { reload(cause); }) {
   sources_.file = world.config().file;
   // What was vouched for before the start was read at the start.
   if (const auto made = config::find_attestation(world.config().state)) spent_attestation_ = made->nonce;
   if (!watch_.watching())
-    log.warn("changes of the configuration are only seen at SIGHUP",
-             {{"reason", watch_.watching().error().message}});
+    services_.log.warn("changes of the configuration are only seen at SIGHUP",
+                       {{"reason", watch_.watching().error().message}});
 }
 
 void Reloading::reload(WatchCause cause) {
@@ -139,13 +138,13 @@ void Reloading::reload(WatchCause cause) {
     return;
   }
   reading_ = true;
-  io::spawn(executor_, read(cause), "read the configuration");
+  io::spawn(services_.loop, read(cause), "read the configuration");
 }
 
 // On the pool, because a configuration may lie on a disk that is slow or gone.
 io::Task<void> Reloading::read(WatchCause cause) {
   auto work = [sources = sources_, state = current_.state, root = current_.root,
-               hidden = world_.hidden()]() mutable {
+               hidden = world_.files().hidden()]() mutable {
     Reading reading;
     hidden->refresh();
     reading.attestation = config::find_attestation(state);
@@ -197,8 +196,9 @@ void Reloading::judge(Reading reading, WatchCause cause) {
 void Reloading::refuse(const std::vector<config::ConfigProblem>& problems, const std::string& digest) {
   withdraw();
   for (const config::ConfigProblem& problem : problems)
-    log_.error("the changed configuration has a problem", {{"where", problem.where}, {"what", problem.what}});
-  log_.error("the configuration stays as it was", {{"problems", problems.size()}});
+    services_.log.error("the changed configuration has a problem",
+                        {{"where", problem.where}, {"what", problem.what}});
+  services_.log.error("the configuration stays as it was", {{"problems", problems.size()}});
   world_.apply_servers(current_);  // cages cover the file that is there now
   note("reload_refused",
        {{"problems", problems.size()}, {"sha256", digest}, {"where", problems.front().where}});
@@ -218,11 +218,11 @@ void Reloading::adopt(config::Config config, std::string_view by, const std::str
   const ConfigChange change = compare(current_, config);
   put_in_force(std::move(config));
   if (change.empty() && cause != WatchCause::signal) return;
-  log_.info("read the configuration again", {{"added", joined(change.added)},
-                                             {"removed", joined(change.removed)},
-                                             {"changed", joined(change.changed)},
-                                             {"policy", change.policy},
-                                             {"needsRestart", joined(change.for_restart)}});
+  services_.log.info("read the configuration again", {{"added", joined(change.added)},
+                                                      {"removed", joined(change.removed)},
+                                                      {"changed", joined(change.changed)},
+                                                      {"policy", change.policy},
+                                                      {"needsRestart", joined(change.for_restart)}});
   json::object args = describe_change(change);
   args["by"] = std::string(by);
   args["sha256"] = digest;
@@ -238,9 +238,9 @@ void Reloading::wait(config::Config wanted, const std::vector<config::Widening>&
   const std::string what = config::describe(widenings);
   json::array list;
   for (const config::Widening& one : widenings) list.push_back({{"path", one.path}, {"what", one.what}});
-  PendingApproval pending;
+  world::PendingApproval pending;
   pending.id = id;
-  pending.kind = ApprovalKind::reload;
+  pending.kind = world::ApprovalKind::reload;
   pending.summary = "change of the configuration: " + what;
   pending.detail = {{"file", wanted.file.string()}, {"sha256", digest}, {"widens", std::move(list)}};
   // Commands and addresses are what the operator has to see; values of env and headers may be secrets.
@@ -254,13 +254,13 @@ void Reloading::wait(config::Config wanted, const std::vector<config::Widening>&
   if (!servers.empty()) pending.detail["servers"] = std::move(servers);
   note("reload_waits", {{"id", id}, {"sha256", digest}, {"widens", what}});
   world_.approvals().add(std::move(pending),
-                         [this, wanted = std::move(wanted), digest](const ApprovalAnswer& answer) {
+                         [this, wanted = std::move(wanted), digest](const world::ApprovalAnswer& answer) {
                            answered(wanted, digest, answer);
                          });
 }
 
 void Reloading::answered(const config::Config& wanted, const std::string& digest,
-                         const ApprovalAnswer& answer) {
+                         const world::ApprovalAnswer& answer) {
   waiting_.clear();
   if (answer.approved) return adopt(wanted, "the operator " + answer.by, digest, WatchCause::signal);
   denied_ = digest;
@@ -272,7 +272,7 @@ void Reloading::withdraw() {
 }
 
 void Reloading::note(std::string_view action, json::object args) {
-  note_event(executor_, world_.pipeline().journal(), world_.clock(), "config", action, args);
+  world::note_event(services_.loop, world_.pipeline().journal(), services_.clock, "config", action, args);
 }
 
 }  // namespace relay::app

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "app/config_watch.h"
-#include "app/world.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "config/widening.h"
+#include "world/world.h"
 
 namespace relay::app {
 
@@ -40,11 +40,11 @@ ConfigChange compare(const config::Config& before, const config::Config& after);
 config::Config without_widenings(const config::Config& before, const config::Config& after,
                                  std::vector<config::Widening>& widenings);
 
-/// Watches the file that the world was made from, and SIGHUP, for as long as it lives. The world and the log
-/// outlive it. Loop thread only; the file is read on the pool.
+/// Watches the file that the world was made from, and SIGHUP, for as long as it lives. The world outlives it.
+/// Loop thread only; the file is read on the pool.
 class Reloading {
  public:
-  Reloading(config::ConfigSources sources, World& world, io::Loop executor, Log& log);
+  Reloading(config::ConfigSources sources, world::World& world);
 
  private:
   struct Reading;
@@ -55,14 +55,13 @@ class Reloading {
   void adopt(config::Config config, std::string_view by, const std::string& digest, WatchCause cause);
   void put_in_force(config::Config config);
   void wait(config::Config wanted, const std::vector<config::Widening>& widenings, const std::string& digest);
-  void answered(const config::Config& wanted, const std::string& digest, const ApprovalAnswer& answer);
+  void answered(const config::Config& wanted, const std::string& digest, const world::ApprovalAnswer& answer);
   void withdraw();
   void note(std::string_view action, json::object args);
 
   config::ConfigSources sources_;
-  World& world_;
-  io::Loop executor_;
-  Log& log_;
+  world::World& world_;
+  world::Services services_;
   config::Config current_;         // in force
   std::string waiting_;            // the id of the reload that waits
   std::string denied_;             // the digest of a file that the operator did not want

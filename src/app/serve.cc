@@ -10,14 +10,15 @@
 #include "app/endpoints.h"
 #include "app/reload.h"
 #include "app/signals.h"
-#include "app/version.h"
-#include "app/world.h"
 #include "auth/bearer_token.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
 #include "mcp/server.h"
 #include "mcp/session_store.h"
 #include "net/http_server.h"
+#include "world/package_options.h"
+#include "world/version.h"
+#include "world/world.h"
 
 namespace relay::app {
 namespace {
@@ -52,9 +53,10 @@ void show_new_token(const auth::BearerToken& token, const std::string& path) {
   std::fflush(stdout);
 }
 
-Result<std::shared_ptr<net::Authenticator>> make_authenticator(const config::Config& config, World& world) {
+Result<std::shared_ptr<net::Authenticator>> make_authenticator(const config::Config& config,
+                                                               RandomSource& random) {
   if (config.auth_mode != config::AuthMode::token) return std::shared_ptr<net::Authenticator>();
-  RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), world.random()));
+  RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), random));
   if (token.is_new()) show_new_token(token, config.token_path.string());
   return std::make_shared<auth::TokenAuthenticator>(std::move(token));
 }
@@ -72,27 +74,27 @@ net::HttpServerOptions server_options(const config::Config& config) {
   return options;
 }
 
-web::HomeFacts home_facts(const World& world, const std::string& url) {
+web::HomeFacts home_facts(world::World& world, const std::string& url) {
   return {.base_url = url,
-          .version = std::string(kVersion),
-          .program = (program_directory() / "relay").string(),
-          .fingerprint = world.keys().current().public_key().fingerprint(),
+          .version = std::string(world::kVersion),
+          .program = (world::program_directory() / "relay").string(),
+          .fingerprint = world.capsules().keys().current().public_key().fingerprint(),
           .toolsets = world.config().toolsets,
           .needs_token = world.config().auth_mode == config::AuthMode::token};
 }
 
-void announce(const World& world, const std::string& url, std::uint16_t port, Log& log) {
+void announce(world::World& world, const std::string& url, std::uint16_t port, Log& log) {
   const std::string& bind = world.config().server.bind;
   log.info("listening", {{"url", url},
                          {"address", is_wildcard(bind) ? bind + " (all addresses)" : bind},
                          {"port", port},
                          {"mcp", url + "/mcp"},
                          {"auth", config::word_of(world.config().auth_mode)},
-                         {"keyFingerprint", world.keys().current().public_key().fingerprint()}});
+                         {"keyFingerprint", world.capsules().keys().current().public_key().fingerprint()}});
 }
 
 // The order of stopping: no new connections, calls cancelled, streams closed, sandboxes gone.
-io::Task<void> serve_until_told(World& world, mcp::Server& server, net::HttpServer& http, Log& log,
+io::Task<void> serve_until_told(world::World& world, mcp::Server& server, net::HttpServer& http, Log& log,
                                 asio::io_context& loop) {
   RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
   log.info("stopping", {{"signal", signal}});
@@ -130,36 +132,42 @@ Result<void> check_exposure(const config::Config& config) {
 
 int run_serve(const config::Config& config, const config::ConfigSources& sources, Log& log) {
   if (const auto exposed = check_exposure(config); !exposed) return failed(log, exposed.error());
-  asio::io_context loop(1);
-  auto world = World::build(config, Purpose::serve, loop.get_executor(), log);
+  world::SystemServices process(log);
+  const world::Services services = process.view();
+  auto world = world::World::build(config, world::Purpose::serve, services);
   if (!world) return failed(log, world.error());
-  mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
+  mcp::Server server(services.loop, (*world)->backend(), services.clock, services.random, {});
 
-  auto authenticator = make_authenticator(config, **world);
+  auto authenticator = make_authenticator(config, services.random);
   if (!authenticator) return failed(log, authenticator.error());
   net::OriginGuard guard({.bind_address = config.server.bind,
                           .allowed_origins = config.allowed_origins,
                           .allowed_hosts = config.server.allowed_hosts});
   net::Router router(std::move(guard), *authenticator);
-  Endpoints endpoints(server, **world);
+  Endpoints endpoints({.server = server,
+                       .code_mode = (*world)->code_mode().endpoint(),
+                       .capsules = (*world)->capsules().store(),
+                       .metrics = (*world)->metrics(),
+                       .pool = (*world)->pool(),
+                       .home = config.server.ui ? HomeForm::page : HomeForm::status});
   endpoints.add_to(router);
-  auto http = net::HttpServer::open(loop.get_executor(), server_options(config), router.handler());
+  auto http = net::HttpServer::open(services.loop, server_options(config), router.handler());
   if (!http) return failed(log, http.error());
   add_server_metrics((*world)->metrics(), server, **http);
 
   const std::string url = base_url(config, (*http)->port());
   endpoints.set_facts(home_facts(**world, url));
   // Before it says that it listens: a change after that must not be missed.
-  const Reloading reloading(sources, **world, loop.get_executor(), log);
+  const Reloading reloading(sources, **world);
   announce(**world, url, (*http)->port(), log);
   if (config.container_default && is_loopback(config.server.bind))
     log.warn(
         "in a container, but without authentication: only reachable from inside it. Add --auth token to "
         "listen on 0.0.0.0");
   if (config.server.ui && config.server.open_browser && can_open_browser())
-    if (const auto opened = open_browser(loop.get_executor(), url); !opened) log.warn(opened.error().message);
-  io::spawn(loop.get_executor(), serve_until_told(**world, server, **http, log, loop), "serve");
-  io::run_loop(loop);
+    if (const auto opened = open_browser(services.loop, url); !opened) log.warn(opened.error().message);
+  io::spawn(services.loop, serve_until_told(**world, server, **http, log, process.context()), "serve");
+  io::run_loop(process.context());
   (*world)->leave(0);
 }
 

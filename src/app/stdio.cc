@@ -11,9 +11,9 @@
 #include "app/reload.h"
 #include "app/serve.h"
 #include "app/signals.h"
-#include "app/world.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
+#include "world/world.h"
 
 namespace relay::app {
 namespace {
@@ -29,20 +29,20 @@ authority::Caller local_caller(RandomSource& random) {
 }
 
 // The client is gone, or a signal came: upstream servers are ended with us, whichever happens first.
-io::Task<void> end(World& world, asio::io_context& loop) {
+io::Task<void> end(world::World& world, asio::io_context& loop) {
   const auto ended = co_await world.stop();
   loop.stop();
   co_return ended;
 }
 
 io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& in,
-                           asio::posix::stream_descriptor& out, World& world, asio::io_context& loop) {
-  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller(world.random()));
+                           asio::posix::stream_descriptor& out, world::World& world, asio::io_context& loop) {
+  const auto served = co_await mcp::serve_stdio(server, in, out, local_caller(world.services().random));
   RELAY_CO_CHECK(co_await end(world, loop));
   co_return served;
 }
 
-io::Task<void> stop_on_signal(World& world, asio::io_context& loop) {
+io::Task<void> stop_on_signal(world::World& world, asio::io_context& loop) {
   RELAY_CO_CHECK(co_await wait_for_stop_signal(loop.get_executor()));
   co_return co_await end(world, loop);
 }
@@ -50,18 +50,20 @@ io::Task<void> stop_on_signal(World& world, asio::io_context& loop) {
 }  // namespace
 
 int run_stdio(const config::Config& config, const config::ConfigSources& sources, Log& log) {
-  asio::io_context loop(1);
-  auto world = World::build(config, Purpose::stdio, loop.get_executor(), log);
+  world::SystemServices process(log);
+  const world::Services services = process.view();
+  asio::io_context& loop = process.context();
+  auto world = world::World::build(config, world::Purpose::stdio, services);
   if (!world) {
     log.error(world.error().message);
     return 1;
   }
-  mcp::Server server(loop.get_executor(), (*world)->backend(), (*world)->clock(), (*world)->random(), {});
+  mcp::Server server(services.loop, (*world)->backend(), services.clock, services.random, {});
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-  const Reloading reloading(sources, **world, loop.get_executor(), log);
-  io::spawn(loop.get_executor(), serve_pipes(server, in, out, **world, loop), "stdio");
-  io::spawn(loop.get_executor(), stop_on_signal(**world, loop), "signals");
+  const Reloading reloading(sources, **world);
+  io::spawn(services.loop, serve_pipes(server, in, out, **world, loop), "stdio");
+  io::spawn(services.loop, stop_on_signal(**world, loop), "signals");
   io::run_loop(loop);
   (*world)->leave(0);
 }

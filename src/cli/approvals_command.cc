@@ -9,20 +9,20 @@
 
 #include <fmt/format.h>
 
-#include "app/approval_files.h"
 #include "base/printable.h"
+#include "world/approval_files.h"
 
 namespace relay::cli {
 namespace {
 
-using app::PendingApproval;
+using world::PendingApproval;
 
 constexpr auto kAnswerPatience = std::chrono::seconds(10);  // a Relay that runs takes an answer at once
 constexpr auto kAnswerPause = std::chrono::milliseconds(20);
 
 json::object to_json(const PendingApproval& pending) {
-  return {{"id", pending.id},        {"kind", app::name_of(pending.kind)}, {"summary", pending.summary},
-          {"since", pending.since},  {"expires", pending.expires},         {"pid", pending.pid},
+  return {{"id", pending.id},        {"kind", world::name_of(pending.kind)}, {"summary", pending.summary},
+          {"since", pending.since},  {"expires", pending.expires},           {"pid", pending.pid},
           {"detail", pending.detail}};
 }
 
@@ -39,7 +39,7 @@ int list(const CommandOptions& options, const std::vector<PendingApproval>& all)
     return 0;
   }
   for (const PendingApproval& pending : all)
-    fmt::print("{}  {:6}  {}  {}\n", pending.id, app::name_of(pending.kind), pending.since,
+    fmt::print("{}  {:6}  {}  {}\n", pending.id, world::name_of(pending.kind), pending.since,
                plain(pending.summary));
   if (all.empty()) fmt::print("nothing waits\n");
   return 0;
@@ -50,7 +50,7 @@ int show(const CommandOptions& options, const PendingApproval& pending) {
     fmt::print("{}\n", json::write_pretty(to_json(pending)));
     return 0;
   }
-  fmt::print("{}  {}\n{}\nsince {}{}\n", pending.id, app::name_of(pending.kind), plain(pending.summary),
+  fmt::print("{}  {}\n{}\nsince {}{}\n", pending.id, world::name_of(pending.kind), plain(pending.summary),
              pending.since, pending.expires.empty() ? "" : ", until " + pending.expires);
   for (const auto& member : pending.detail) {
     const json::value& value = member.value();
@@ -66,7 +66,7 @@ std::string user_name() {
 }
 
 bool waits(const std::filesystem::path& state, const std::string& id) {
-  return std::ranges::any_of(app::list_pending(state),
+  return std::ranges::any_of(world::list_pending(state),
                              [&](const PendingApproval& pending) { return pending.id == id; });
 }
 
@@ -74,8 +74,8 @@ bool waits(const std::filesystem::path& state, const std::string& id) {
 int answer(const CommandOptions& options, const std::filesystem::path& state,
            const PendingApproval& pending) {
   const bool approved = options.command == Command::approvals_approve;
-  const app::ApprovalAnswer given{pending.id, approved, options.reason, user_name()};
-  if (const auto written = app::write_answer(state, given); !written) {
+  const world::ApprovalAnswer given{pending.id, approved, options.reason, user_name()};
+  if (const auto written = world::write_answer(state, given); !written) {
     fmt::print(stderr, "relay: {}\n", written.error().message);
     return 1;
   }
@@ -115,7 +115,7 @@ const PendingApproval* choose(const std::vector<PendingApproval>& all, const std
 }  // namespace
 
 int run_approvals(const CommandOptions& options, const config::Config& config) {
-  const std::vector<PendingApproval> all = app::list_pending(config.state);
+  const std::vector<PendingApproval> all = world::list_pending(config.state);
   if (options.command == Command::approvals_list) return list(options, all);
   const PendingApproval* chosen = choose(all, options.request_id);
   if (!chosen) return 2;

@@ -3,21 +3,19 @@
 #include <iostream>
 
 #include <fmt/format.h>
-#include <boost/asio/io_context.hpp>
 
-#include "app/package_options.h"
-#include "app/world.h"
 #include "cli/package_block.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
 #include "policy/run_policy.h"
 #include "runs/run_network.h"
 #include "tools/code_arguments.h"
+#include "world/package_options.h"
+#include "world/world.h"
 
 namespace relay::cli {
 namespace {
 
-namespace asio = io::asio;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kHashDigits = 64;
@@ -42,21 +40,21 @@ using Layer = std::optional<capsule::DepsLayer>;
 // Installing is an effect like any other: judged and recorded as a call of its own.
 class Resolution {
  public:
-  Resolution(const config::Config& config, Log& log) : config_(config), log_(log) {}
+  Resolution(const config::Config& config, Log& log) : config_(config), process_(log) {}
 
   Result<Layer> run(capsule::Language language, json::object requested, std::string code) {
     config::Config only_code = config_;
     only_code.toolsets = {"code"};
-    RELAY_TRY(world_, app::World::build(only_code, app::Purpose::run, loop_.get_executor(), log_));
+    RELAY_TRY(world_, world::World::build(only_code, world::Purpose::run, process_.view()));
     Result<Layer> layer = fail(cancelled());
     auto body = [&]() -> io::Task<void> {
       layer = co_await resolve(language, std::move(requested), std::move(code));
       const auto stopped = co_await world_->stop();
-      loop_.stop();
+      process_.context().stop();
       co_return stopped;
     };
-    io::spawn(loop_.get_executor(), body(), "resolve dependencies");
-    io::run_loop(loop_);
+    io::spawn(process_.loop(), body(), "resolve dependencies");
+    io::run_loop(process_.context());
     return layer;
   }
 
@@ -69,7 +67,7 @@ class Resolution {
   authority::Call make_call(capsule::Language language, const json::object& requested,
                             const std::string& code) {
     authority::Call call;
-    call.request_id = make_id(world_->random(), "req_");
+    call.request_id = make_id(world_->services().random, "req_");
     call.caller.principal = "local";
     call.caller.client_name = "relay capsule build";
     call.caller.transport = authority::Transport::internal;
@@ -87,7 +85,7 @@ class Resolution {
     Layer layer;
     pipeline::Work<protocol::ToolResult> work =
         [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
-      runs::RunDependencies& code_world = *world_->code();
+      runs::RunDependencies& code_world = world_->runs();
       const auto fetch =
           fetch::GuardedFetch::make(recorded, code_world.loop, code_world.http,
                                     fetch::rules_from(code_world.policy.network), fetch::FetchOptions{});
@@ -110,9 +108,8 @@ class Resolution {
   }
 
   const config::Config& config_;
-  Log& log_;
-  asio::io_context loop_{1};
-  std::unique_ptr<app::World> world_;
+  world::SystemServices process_;
+  std::unique_ptr<world::World> world_;
 };
 
 bool has_packages(const packages::PackageOptions& options, const json::object& requested,
@@ -133,7 +130,7 @@ Result<capsule::CapsuleBuildOptions> build_options(const config::Config& config,
   build.policy = policy.to_json();
   RELAY_TRY(const capsule::Language language, capsule::language_of(options.script));
   json::object requested = package_block(options, language);
-  RELAY_TRY(const packages::PackageOptions configured, app::package_options(config));
+  RELAY_TRY(const packages::PackageOptions configured, world::package_options(config));
   if (!has_packages(configured, requested, language)) return build;
   RELAY_TRY(std::string code, capsule::load_source(options.script));
   RELAY_TRY(build.deps, resolution.run(language, std::move(requested), std::move(code)));

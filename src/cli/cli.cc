@@ -7,17 +7,17 @@
 #include <filesystem>
 #include <span>
 
-#include "app/version.h"
 #include "base/nearest_name.h"
 #include "cli/mcp_cli.h"
 #include "cli/options.h"
 #include "config/environment.h"
+#include "world/version.h"
 
 namespace relay::cli {
 namespace {
 
 std::string version_text() {
-  return fmt::format("relay {}", app::kVersion);
+  return fmt::format("relay {}", world::kVersion);
 }
 
 // Flags that stand for a configuration key.

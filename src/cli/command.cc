@@ -12,7 +12,6 @@
 
 #include "app/logging.h"
 #include "app/serve.h"
-#include "app/world.h"
 #include "audit/commands.h"
 #include "cli/approvals_command.h"
 #include "cli/capsule_command.h"
@@ -24,6 +23,8 @@
 #include "config/init.h"
 #include "config/state_directory.h"
 #include "io/spawn.h"
+#include "world/package_options.h"
+#include "world/world.h"
 
 namespace relay::cli {
 namespace {
@@ -66,7 +67,7 @@ int run_check(const CommandOptions& options, const config::LoadedConfig& loaded)
 }
 
 int run_doctor(const CommandOptions& options, const config::LoadedConfig& loaded) {
-  const std::vector<Finding> findings = examine(loaded, app::program_directory());
+  const std::vector<Finding> findings = examine(loaded, world::program_directory());
   fmt::print("{}", options.json ? json::write_pretty(to_json(findings)) + "\n" : format_findings(findings));
   return is_healthy(findings) ? 0 : 1;
 }

@@ -97,7 +97,7 @@ Error with_code(Error error) {
   return error;
 }
 
-io::Task<int> call_tool(app::World& world, McpOptions options) {
+io::Task<int> call_tool(world::World& world, McpOptions options) {
   const std::shared_ptr<upstream::Upstream> server = world.fleet().find(options.names.front());
   auto offered = co_await server->offer();
   if (!offered) co_return fail(final_error(*server, std::move(offered.error())));
@@ -143,7 +143,7 @@ int run_mcp_call(const CommandOptions& options, const config::Config& config) {
   auto complete = with_arguments(options.mcp);
   if (!complete) return say_error(complete.error());
   run_with_servers(config, *std::move(servers),
-                   [mcp = *std::move(complete)](app::World& world) { return call_tool(world, mcp); });
+                   [mcp = *std::move(complete)](world::World& world) { return call_tool(world, mcp); });
 }
 
 }  // namespace relay::cli

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <boost/asio/io_context.hpp>
 
 #include "app/logging.h"
 #include "app/signals.h"
@@ -24,8 +23,8 @@ std::string suggestion(const config::Config& config, const std::string& name) {
                       : fmt::format("did you mean \"{}\"?", near);
 }
 
-io::Task<void> run_body(app::World& world, asio::io_context& loop,
-                        std::function<io::Task<int>(app::World&)> body, int& exit_code) {
+io::Task<void> run_body(world::World& world, asio::io_context& loop,
+                        std::function<io::Task<int>(world::World&)> body, int& exit_code) {
   const auto ended = co_await body(world);
   if (!ended) fmt::print(stderr, "relay: {}\n", ended.error().message);
   exit_code = ended.value_or(1);
@@ -34,7 +33,7 @@ io::Task<void> run_body(app::World& world, asio::io_context& loop,
   co_return stopped;
 }
 
-io::Task<void> stop_on_signal(app::World& world, asio::io_context& loop, int& exit_code) {
+io::Task<void> stop_on_signal(world::World& world, asio::io_context& loop, int& exit_code) {
   RELAY_CO_TRY(const int signal, co_await app::wait_for_stop_signal(loop.get_executor()));
   exit_code = 128 + signal;
   const auto stopped = co_await world.stop();
@@ -69,11 +68,12 @@ Error final_error(const upstream::Upstream& server, Error error) {
 }
 
 void run_with_servers(const config::Config& config, std::vector<upstream::ServerSpec> servers,
-                      std::function<io::Task<int>(app::World&)> body) {
+                      std::function<io::Task<int>(world::World&)> body) {
   const SystemClock clock;
   const std::unique_ptr<Log> log =
       app::make_stderr_log(clock, app::resolve_log_format(config.log_format), LogLevel::error);
-  asio::io_context loop(1);
+  world::SystemServices process(*log);
+  asio::io_context& loop = process.context();
   config::Config own = config;
   own.toolsets.clear();
   own.mcps = std::move(servers);
@@ -81,7 +81,7 @@ void run_with_servers(const config::Config& config, std::vector<upstream::Server
     spec.enabled = true;  // pick_servers has judged that
     spec.autostart = false;
   }
-  auto world = app::World::build(own, app::Purpose::run, loop.get_executor(), *log);
+  auto world = world::World::build(own, world::Purpose::run, process.view());
   if (!world) std::exit(say_error(world.error()));
   int exit_code = 1;
   io::spawn(loop.get_executor(), run_body(**world, loop, std::move(body), exit_code), "mcp");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/world.h"
+#include "world/world.h"
 
 namespace relay::cli {
 
@@ -24,6 +24,6 @@ Error final_error(const upstream::Upstream& server, Error error);
 /// Builds a World without toolsets whose fleet has these servers, runs the body, stops everything and ends
 /// the process with its code.
 [[noreturn]] void run_with_servers(const config::Config& config, std::vector<upstream::ServerSpec> servers,
-                                   std::function<io::Task<int>(app::World&)> body);
+                                   std::function<io::Task<int>(world::World&)> body);
 
 }  // namespace relay::cli

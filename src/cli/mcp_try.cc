@@ -21,12 +21,12 @@ struct Tried {
   std::chrono::milliseconds took{};
 };
 
-io::Task<Tried> try_server(app::World& world, std::shared_ptr<upstream::Upstream> server) {
+io::Task<Tried> try_server(world::World& world, std::shared_ptr<upstream::Upstream> server) {
   Tried tried;
   tried.name = server->spec().name;
-  const MonoTime began = world.clock().mono();
+  const MonoTime began = world.services().clock.mono();
   auto offer = co_await server->offer();
-  tried.took = std::chrono::duration_cast<std::chrono::milliseconds>(world.clock().mono() - began);
+  tried.took = std::chrono::duration_cast<std::chrono::milliseconds>(world.services().clock.mono() - began);
   tried.status = server->status();
   if (offer)
     tried.offer = *std::move(offer);
@@ -83,7 +83,7 @@ json::object to_json(const Tried& tried) {
   return out;
 }
 
-io::Task<int> try_all(app::World& world, bool as_json) {
+io::Task<int> try_all(world::World& world, bool as_json) {
   json::array reports;
   int failed = 0;
   for (const auto& server : world.fleet().all()) {
@@ -126,7 +126,7 @@ void print_raw(const std::vector<protocol::Tool>& tools) {
   fmt::print("[{}]\n", out);
 }
 
-io::Task<int> show_tools(app::World& world, McpOptions options) {
+io::Task<int> show_tools(world::World& world, McpOptions options) {
   const std::shared_ptr<upstream::Upstream> server = world.fleet().find(options.names.front());
   RELAY_CO_TRY(const Tried tried, co_await try_server(world, server));
   if (tried.error) {
@@ -154,14 +154,14 @@ int run_mcp_test(const CommandOptions& options, const config::Config& config) {
     return 2;
   }
   run_with_servers(config, *std::move(servers),
-                   [as_json = options.mcp.json](app::World& world) { return try_all(world, as_json); });
+                   [as_json = options.mcp.json](world::World& world) { return try_all(world, as_json); });
 }
 
 int run_mcp_tools(const CommandOptions& options, const config::Config& config) {
   auto servers = pick_servers(config, options.mcp.names, Disabled::refused);
   if (!servers) return say_error(servers.error());
   run_with_servers(config, *std::move(servers),
-                   [mcp = options.mcp](app::World& world) { return show_tools(world, mcp); });
+                   [mcp = options.mcp](world::World& world) { return show_tools(world, mcp); });
 }
 
 }  // namespace relay::cli

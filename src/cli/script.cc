@@ -10,11 +10,8 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <boost/asio/io_context.hpp>
 
-#include "app/package_options.h"
 #include "app/serve.h"
-#include "app/world.h"
 #include "cli/capsule_command.h"
 #include "cli/package_block.h"
 #include "cli/script.h"
@@ -22,6 +19,8 @@
 #include "io/run_loop.h"
 #include "io/spawn.h"
 #include "tools/code_arguments.h"
+#include "world/package_options.h"
+#include "world/world.h"
 
 namespace relay::cli {
 namespace {
@@ -153,7 +152,7 @@ Result<Script> make_script(const config::Config& config, const CommandOptions& o
   return script;
 }
 
-authority::Call make_call(app::World& world, const Script& script) {
+authority::Call make_call(world::World& world, const Script& script) {
   const runs::RunArguments& arguments = script.arguments;
   json::object args{{"code", arguments.code},
                     {"args", json::array(arguments.args.begin(), arguments.args.end())},
@@ -161,7 +160,7 @@ authority::Call make_call(app::World& world, const Script& script) {
   const bool is_js = script.run.language == executors::Language::js;
   if (!arguments.packages.empty()) args[is_js ? "npm" : "pip"] = arguments.packages;
   authority::Call call;
-  call.request_id = make_id(world.random(), "req_");
+  call.request_id = make_id(world.services().random, "req_");
   call.caller.principal = "local";
   call.caller.client_name = "relay run";
   call.caller.transport = authority::Transport::internal;
@@ -182,12 +181,12 @@ bool is_for_us_to_say(const executors::RunOutcome& outcome) {
 }
 
 // The same order as for every call: admitted, recorded, run, closed.
-io::Task<int> run_recorded(app::World& world, Script script, Confirmation confirmation) {
+io::Task<int> run_recorded(world::World& world, Script script, Confirmation confirmation) {
   TerminalObserver observer;
   int exit_code = executors::kExitPolicy;  // of a call that never got to run
   auto work = [&](const authority::Recorded& recorded) -> io::Task<protocol::ToolResult> {
     RELAY_CO_TRY(runs::FinishedRun finished,
-                 co_await runs::run_code(*world.code(), recorded, script.run, observer));
+                 co_await runs::run_code(world.runs(), recorded, script.run, observer));
     exit_code = finished.outcome.exit_code;
     for (const std::string& note : finished.notes) fmt::print(stderr, "relay: {}\n", note);
     if (is_for_us_to_say(finished.outcome))
@@ -220,10 +219,11 @@ int run_script(const config::Config& config, const CommandOptions& options, Log&
         options.command == Command::capsule_run && script.error().kind != ErrorKind::not_found;
     return is_unsound ? 1 : 2;
   }
-  asio::io_context loop(1);
+  world::SystemServices process(log);
+  asio::io_context& loop = process.context();
   config::Config only_code = config;
   only_code.toolsets = {"code"};
-  auto world = app::World::build(only_code, app::Purpose::run, loop.get_executor(), log);
+  auto world = world::World::build(only_code, world::Purpose::run, process.view());
   if (!world) {
     fmt::print(stderr, "relay: {}\n", world.error().message);
     return 1;

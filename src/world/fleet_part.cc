@@ -1,0 +1,48 @@
+#include "world/fleet_part.h"
+
+#include "base/limits.h"
+#include "config/environment.h"
+#include "io/spawn.h"
+#include "secrets/secrets.h"
+#include "world/package_options.h"
+#include "world/process_part.h"
+
+namespace relay::world {
+namespace {
+
+upstream::FleetOptions fleet_options(const config::Config& config, GroupSiteFinder& groups) {
+  upstream::FleetOptions options;
+  options.self = make_identity().info;
+  options.state = config.state / "mcp";
+  options.resolve = secrets::make_secret_resolver(config::process_environment(), config.root,
+                                                  secrets::SecretStore(options.state / "secrets.json"));
+  options.cage_program = program_directory() / "relay-cage";
+  options.find_group_site = [&groups] { return groups.find(); };
+  return options;
+}
+
+}  // namespace
+
+FleetPart::FleetPart(const config::Config& config, const Services& services, io::ThreadPool& pool,
+                     GroupSiteFinder& groups, pipeline::GuardedBackend& backend)
+    : fleet_(upstream::Fleet::make(services.loop, services.http, pool, services.clock, services.random,
+                                   services.log, fleet_options(config, groups))) {
+  codemode::CodeModeOptions options{.state = config.state / "mcp",
+                                    .declarations = config.project / "mcp",
+                                    .require_servers = config.policy.require_servers};
+  code_mode_ = std::make_unique<codemode::CodeMode>(services.loop, *fleet_, backend, pool, services.random,
+                                                    std::move(options));
+}
+
+Result<std::unique_ptr<FleetPart>> FleetPart::open(const config::Config& config, const Services& services,
+                                                   io::ThreadPool& pool, GroupSiteFinder& groups,
+                                                   pipeline::GuardedBackend& backend) {
+  return std::unique_ptr<FleetPart>(new FleetPart(config, services, pool, groups, backend));
+}
+
+io::Task<void> FleetPart::stop() {
+  co_return co_await io::with_timeout(fleet_->stop(), limits::kShutdownGrace,
+                                      "the upstream servers did not end");
+}
+
+}  // namespace relay::world

@@ -1,0 +1,31 @@
+#include "world/process_part.h"
+
+#include <unistd.h>
+
+#include "world/version.h"
+
+namespace relay::world {
+
+mcp::Identity make_identity() {
+  mcp::Identity identity;
+  identity.info.name = "relay";
+  identity.info.title = "Relay";
+  identity.info.version = std::string(kVersion);
+  return identity;
+}
+
+Result<std::unique_ptr<ProcessPart>> ProcessPart::open(const Services& services) {
+  return std::unique_ptr<ProcessPart>(new ProcessPart(services.clock.wall()));
+}
+
+void ProcessPart::describe(tools::ServerInfo& info) const {
+  info.add("name", [] { return json::value("relay"); });
+  info.add("version", [] { return json::value(std::string(kVersion)); });
+  info.add("startedAt", [this] { return json::value(format_iso8601(started_)); });
+  info.add("runtime", [] {
+    return json::value{
+        {"uid", ::getuid()}, {"euid", ::geteuid()}, {"isRoot", ::geteuid() == 0}, {"pid", ::getpid()}};
+  });
+}
+
+}  // namespace relay::world
