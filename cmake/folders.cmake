@@ -15,9 +15,9 @@ function(relay_compile_in_batches target)
   endif()
 endfunction()
 
-# relay_folder(NAME [PCH plain|asio] [TEST_SECONDS n] [LINK targets...]) makes relay_NAME, NAME_test and the fuzz programs.
+# relay_folder(NAME [PCH plain|asio] [TEST_SECONDS n] [LINK targets...] [TEST_LINK targets...]) makes relay_NAME, NAME_test and the fuzz programs.
 function(relay_folder name)
-  cmake_parse_arguments(arg "" "PCH;TEST_SECONDS" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "PCH;TEST_SECONDS" "LINK;TEST_LINK" ${ARGN})
   if(NOT arg_TEST_SECONDS)
     set(arg_TEST_SECONDS 120)
   endif()
@@ -42,7 +42,7 @@ function(relay_folder name)
 
   if(tests AND RELAY_UNIT_TESTS)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE relay_${name} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE relay_${name} ${arg_TEST_LINK} GTest::gmock GTest::gtest_main)
     relay_precompile(${name}_test "${arg_PCH}_test")
     relay_compile_in_batches(${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TEST_SECONDS} LABELS unit)

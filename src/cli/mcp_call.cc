@@ -109,9 +109,7 @@ io::Task<int> call_tool(world::World& world, McpOptions options) {
   RELAY_CO_TRY(const std::string arguments,
                parse_call_arguments(options.arguments, tool->input_schema.value()));
   RELAY_CO_TRY(authority::Arguments parsed, authority::Arguments::parse(arguments));
-  const auto executor = co_await io::asio::this_coro::executor;
-  TerminalContext context(executor, options.tool, arguments,
-                          options.yes ? Confirmation::yes : Confirmation::ask);
+  TerminalContext context(options.yes ? Confirmation::yes : Confirmation::ask);
   auto entry = gateway::guard_tool(server, *tool, fmt::format("{}__{}", options.names.front(), options.tool));
   Result<protocol::ToolResult> result =
       co_await world.backend().call_inner(context, {}, std::move(entry), std::move(parsed));

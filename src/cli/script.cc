@@ -194,8 +194,7 @@ io::Task<int> run_recorded(world::World& world, Script script, Confirmation conf
     co_return runs::run_result(finished);
   };
   authority::Call call = make_call(world, script);
-  TerminalContext terminal(co_await io::asio::this_coro::executor, call.tool, std::string(call.args.text()),
-                           confirmation);
+  TerminalContext terminal(confirmation);
   pipeline::ElicitingConfirmer person(terminal);
   pipeline::Conditions conditions{person, limits::kResultBytes, {}};
   pipeline::Work<protocol::ToolResult> wrapped = work;

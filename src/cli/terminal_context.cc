@@ -8,26 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/printable.h"
-#include "protocol/json_writer.h"
 
 namespace relay::cli {
 namespace {
-
-std::string call_params(std::string_view tool, std::string_view arguments) {
-  std::string out;
-  protocol::ObjectWriter writer(out);
-  writer.text("name", tool);
-  writer.raw("arguments", arguments);
-  writer.finish();
-  return out;
-}
-
-protocol::Request make_request(std::string_view tool, std::string_view arguments) {
-  auto message = protocol::parse_message(
-      protocol::write_request(protocol::Id::number(1), "tools/call", call_params(tool, arguments)));
-  protocol::Request* request = message ? std::get_if<protocol::Request>(&*message) : nullptr;
-  return request ? std::move(*request) : protocol::Request{};
-}
 
 std::optional<std::string> read_line(const std::string& prompt) {
   fmt::print(stderr, "{}", printable(prompt, '?'));
@@ -90,12 +73,8 @@ void say_how_to_confirm(protocol::ToolResult& result) {
                        "If this is really wanted, repeat the command with --yes.]");
 }
 
-TerminalContext::TerminalContext(io::Loop executor, std::string_view tool, std::string_view arguments,
-                                 Confirmation confirmation)
-    : executor_(std::move(executor)),
-      confirmation_(confirmation),
-      has_terminal_(::isatty(STDIN_FILENO) != 0),
-      request_(make_request(tool, arguments)) {
+TerminalContext::TerminalContext(Confirmation confirmation)
+    : confirmation_(confirmation), has_terminal_(::isatty(STDIN_FILENO) != 0) {
   caller_.principal = "local";
   caller_.client_name = "relay mcp call";
   caller_.transport = authority::Transport::internal;

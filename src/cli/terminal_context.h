@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mcp/context.h"
+#include "serving/context.h"
 
 namespace relay::cli {
 
@@ -17,37 +17,27 @@ enum class Confirmation : std::uint8_t { ask, yes };
 /// says so instead.
 void say_how_to_confirm(protocol::ToolResult& result);
 
-class TerminalContext final : public mcp::Context {
+class TerminalContext final : public serving::Context {
  public:
-  /// `arguments` is the JSON text of an object.
-  TerminalContext(io::Loop executor, std::string_view tool, std::string_view arguments,
-                  Confirmation confirmation);
+  explicit TerminalContext(Confirmation confirmation);
 
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
-  [[nodiscard]] const protocol::Request& request() const override { return request_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestModern; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
-  [[nodiscard]] io::Loop executor() const override { return executor_; }
-  [[nodiscard]] io::CancelSource cancellation() const override { return cancel_; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override {
     return protocol::LogLevel::warning;
   }
   void progress(double value, std::optional<double> total, std::string_view message) override;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) override;
   io::Task<std::vector<protocol::InputResponse>> ask_all(std::vector<protocol::Ask> asks) override;
-  void become_task() override {}
-  void close_stream() override {}
 
  private:
   [[nodiscard]] Result<protocol::InputResponse> answer(const protocol::InputRequest& request) const;
 
-  io::Loop executor_;
   Confirmation confirmation_;
   bool has_terminal_;
   authority::Caller caller_;
-  protocol::Request request_;
   protocol::ClientCapabilities client_;
-  io::CancelSource cancel_;
 };
 
 }  // namespace relay::cli

@@ -34,7 +34,7 @@ CodeMode::CodeMode(io::Loop executor, upstream::Fleet& fleet, pipeline::GuardedB
       endpoint_(tokens_) {
   OnLearned on_learned = [this](const std::string& server) { learned_of(server); };
   world_ = std::shared_ptr<const RunWorld>(
-      new RunWorld{books_, backend, *learned_, std::move(on_learned), options_.require_servers});
+      new RunWorld{executor_, books_, backend, *learned_, std::move(on_learned), options_.require_servers});
   subscription_ = fleet.subscribe([this](std::string_view server, const protocol::ServerEvent& event) {
     const auto* change = std::get_if<protocol::ListChanged>(&event);
     if (change && change->list == protocol::ListKind::tools) write_soon(std::string(server));
@@ -45,7 +45,7 @@ CodeMode::~CodeMode() {
   stop_.cancel();
 }
 
-Result<std::shared_ptr<RunServers>> CodeMode::open_run(mcp::Context& context, std::string run,
+Result<std::shared_ptr<RunServers>> CodeMode::open_run(serving::Context& context, std::string run,
                                                        const std::optional<std::vector<std::string>>& named) {
   return RunServers::open(world_, context, std::move(run), named);
 }

@@ -35,7 +35,7 @@ class CodeMode final {
   CodeMode& operator=(const CodeMode&) = delete;
 
   /// The servers of one run: see RunServers::open.
-  Result<std::shared_ptr<RunServers>> open_run(mcp::Context& context, std::string run,
+  Result<std::shared_ptr<RunServers>> open_run(serving::Context& context, std::string run,
                                                const std::optional<std::vector<std::string>>& named);
 
   /// What /mcps is.

@@ -4,6 +4,11 @@
 
 namespace relay::codemode {
 
+InnerContext::InnerContext(serving::Context& outer) : outer_(outer), hold_(outer.hold()) {
+  for (const std::string_view key : {"traceparent", "tracestate", "baggage"})
+    if (const auto text = json::find_string(outer.meta(), key)) meta_[key] = *text;
+}
+
 // Checked here: the outer context would refuse the run's own request for it.
 io::Task<std::vector<protocol::InputResponse>> InnerContext::ask_all(std::vector<protocol::Ask> asks) {
   for (const protocol::Ask& ask : asks)

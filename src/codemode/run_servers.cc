@@ -42,17 +42,6 @@ Result<std::string> required_string(const json::object& args, std::string_view k
   return std::string(*text);
 }
 
-// What handlers see of the inner call's request: its traces. The arguments are a value of their own.
-protocol::Request inner_request(const mcp::Context& outer, std::string_view tool) {
-  json::object meta;
-  for (const std::string_view key : {"traceparent", "tracestate", "baggage"})
-    if (const auto text = json::find_string(outer.request().meta(), key)) meta[key] = *text;
-  protocol::Request request{.id = protocol::Id::number(1), .method = "tools/call", .params = {}};
-  request.params["name"] = tool;
-  if (!meta.empty()) request.params["_meta"] = std::move(meta);
-  return request;
-}
-
 std::string result_text(const ToolResult& result, protocol::Revision revision) {
   if (result.raw) return std::string(result.raw->text());
   std::string out = "{";
@@ -71,9 +60,9 @@ Error unknown_tool(const ToolCatalog& book, std::string_view tool) {
 }  // namespace
 
 Result<std::shared_ptr<RunServers>> RunServers::open(std::shared_ptr<const RunWorld> world,
-                                                     mcp::Context& context, std::string run,
+                                                     serving::Context& context, std::string run,
                                                      const std::optional<std::vector<std::string>>& named) {
-  std::shared_ptr<RunServers> servers(new RunServers(world, context, std::move(run), context.executor()));
+  std::shared_ptr<RunServers> servers(new RunServers(world, context, std::move(run)));
   std::vector<CodeServer> all = world->books.servers();
   servers->named_ = named.has_value();
   if (!named) {
@@ -174,7 +163,7 @@ io::Task<std::string> RunServers::call_entry(CodeServer server, std::shared_ptr<
     freed_.set();
   });
   if (!context_) co_return fail(cancelled("the run is over"));
-  InnerContext inner(*context_, inner_request(*context_, tool.name));
+  InnerContext inner(*context_);
   RELAY_CO_TRY(const ToolResult result,
                co_await world_->backend.call_inner(inner, run_, entry, std::move(arguments)));
   learn(*book, tool, result);

@@ -24,8 +24,8 @@
 #include "codemode/learned_types.h"
 #include "codemode/tool_catalogs.h"
 #include "io/event.h"
-#include "mcp/context.h"
 #include "pipeline/guarded_backend.h"
+#include "serving/context.h"
 
 namespace relay::codemode {
 
@@ -34,6 +34,7 @@ using OnLearned = std::function<void(const std::string& server)>;
 
 /// What runs share.
 struct RunWorld {
+  io::Loop executor;
   ToolCatalogs& books;
   pipeline::GuardedBackend& backend;
   LearnedTypes& learned;
@@ -47,7 +48,7 @@ class RunServers {
   /// where the policy wants them named. Fails when a name is unknown, with the names there are. `run` is the
   /// request id of the run.
   static Result<std::shared_ptr<RunServers>> open(std::shared_ptr<const RunWorld> world,
-                                                  mcp::Context& context, std::string run,
+                                                  serving::Context& context, std::string run,
                                                   const std::optional<std::vector<std::string>>& named);
 
   /// For the guest, at the start of the run: [{name, alias, description}].
@@ -62,9 +63,8 @@ class RunServers {
   void close() { context_ = nullptr; }
 
  private:
-  RunServers(std::shared_ptr<const RunWorld> world, mcp::Context& context, std::string run,
-             const io::Loop& executor)
-      : world_(std::move(world)), context_(&context), run_(std::move(run)), freed_(executor) {}
+  RunServers(std::shared_ptr<const RunWorld> world, serving::Context& context, std::string run)
+      : world_(std::move(world)), context_(&context), run_(std::move(run)), freed_(world_->executor) {}
 
   io::Task<std::string> call(json::object args, std::string args_text);
   io::Task<std::string> call_entry(CodeServer server, std::shared_ptr<const ToolCatalog> book,
@@ -84,7 +84,7 @@ class RunServers {
   void learn(const ToolCatalog& book, const ToolDoc& tool, const protocol::ToolResult& result);
 
   std::shared_ptr<const RunWorld> world_;
-  mcp::Context* context_;  // null once the run is over
+  serving::Context* context_;  // null once the run is over
   std::string run_;
   std::vector<CodeServer> loaded_;
   bool named_ = false;

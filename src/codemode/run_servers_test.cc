@@ -35,7 +35,7 @@ struct RunServersTest : gateway::FleetTest {
   std::filesystem::path state = std::filesystem::path(folder.log()).parent_path() / "mcp";
   std::optional<CodeMode> code_mode;
   std::shared_ptr<BareContext> context =
-      std::make_shared<BareContext>(authority::Caller{.principal = "alice"}, loop.get_executor());
+      std::make_shared<BareContext>(authority::Caller{.principal = "alice"});
 
   RunServersTest() { restart({}); }
   ~RunServersTest() override {
@@ -156,18 +156,15 @@ TEST_F(RunServersTest, NobodyIsAskedWhereNobodyIs) {
 }
 
 // A run whose user says yes to everything, and sees the logs.
-class WillingContext final : public mcp::Context {
+class WillingContext final : public serving::Context {
  public:
-  explicit WillingContext(io::Loop executor) : executor_(std::move(executor)) {
+  WillingContext() {
     caller_.principal = "alice";
     client_.elicitation_form = true;
   }
   [[nodiscard]] const authority::Caller& caller() const override { return caller_; }
-  [[nodiscard]] const protocol::Request& request() const override { return request_; }
   [[nodiscard]] protocol::Revision revision() const override { return protocol::kLatestLegacy; }
   [[nodiscard]] const protocol::ClientCapabilities& client() const override { return client_; }
-  [[nodiscard]] io::Loop executor() const override { return executor_; }
-  [[nodiscard]] io::CancelSource cancellation() const override { return {}; }
   [[nodiscard]] std::optional<protocol::LogLevel> log_level() const override {
     return protocol::LogLevel::debug;
   }
@@ -181,15 +178,11 @@ class WillingContext final : public mcp::Context {
       answers.emplace_back(protocol::RawResponse{json::object{{"action", "accept"}}});
     co_return answers;
   }
-  void become_task() override {}
-  void close_stream() override {}
   std::vector<std::string> loggers;
   int progressed = 0;
 
  private:
   authority::Caller caller_;
-  io::Loop executor_;
-  protocol::Request request_;
   protocol::ClientCapabilities client_;
 };
 
@@ -208,7 +201,7 @@ TEST_F(RunServersTest, WhatAServerAsksReachesTheUserOfTheRun) {
     got = answers.at(0).text();
     co_return peer::PeerAnswer(protocol::JsonText::trusted(R"({"content":[]})"));
   };
-  WillingContext willing(loop.get_executor());
+  WillingContext willing;
   const auto servers = code_mode->open_run(willing, "req_run", {}).value();
   EXPECT_EQ(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"), R"({"content":[]})");
   EXPECT_EQ(got, R"({"action":"accept"})");
@@ -226,7 +219,7 @@ TEST_F(RunServersTest, WhatAUserCannotBeAskedIsNoRefusalOfTheRun) {
     RELAY_CO_TRY(const auto answers, co_await exchange.ask(std::move(questions)));
     co_return peer::PeerAnswer(protocol::JsonText::trusted(R"({"content":[]})"));
   };
-  WillingContext willing(loop.get_executor());
+  WillingContext willing;
   const auto servers = code_mode->open_run(willing, "req_run", {}).value();
   EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"ask"})"),
               HasSubstr("sampling/createMessage"));

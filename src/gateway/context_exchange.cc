@@ -28,7 +28,8 @@ std::string logger_name(std::string_view server, std::string_view logger) {
   return logger.empty() ? std::string(server) : fmt::format("{}/{}", server, logger);
 }
 
-ContextExchange::ContextExchange(mcp::Context& context, const authority::Caller& caller, std::string server)
+ContextExchange::ContextExchange(serving::Context& context, const authority::Caller& caller,
+                                 std::string server)
     : context_(context),
       server_(std::move(server)),
       session_(session_of(caller)),

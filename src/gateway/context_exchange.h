@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "mcp/context.h"
 #include "peer/request_scope.h"
+#include "serving/context.h"
 
 namespace relay::gateway {
 
@@ -14,7 +14,7 @@ class ContextExchange final : public peer::RequestScope {
  public:
   /// `server` stands in front of what the user is asked, so that people see who asks; empty: nothing does.
   /// `caller` is the one of the record, or of the permission to do without.
-  ContextExchange(mcp::Context& context, const authority::Caller& caller, std::string server);
+  ContextExchange(serving::Context& context, const authority::Caller& caller, std::string server);
 
   [[nodiscard]] std::string_view session() const override { return session_; }
   [[nodiscard]] std::string_view principal() const override { return principal_; }
@@ -33,7 +33,7 @@ class ContextExchange final : public peer::RequestScope {
   [[nodiscard]] const std::optional<json::object>& missing() const { return missing_; }
 
  private:
-  mcp::Context& context_;
+  serving::Context& context_;
   std::string server_;
   std::string session_;
   std::string principal_;

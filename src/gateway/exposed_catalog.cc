@@ -6,7 +6,7 @@
 
 #include "gateway/guarded_upstream.h"
 #include "gateway/names.h"
-#include "mcp/catalogue.h"
+#include "protocol/uri_template.h"
 
 namespace relay::gateway {
 namespace {
@@ -125,7 +125,7 @@ std::optional<ExposedCatalog::Route> ExposedCatalog::find_prompt_route(std::stri
 std::optional<ExposedCatalog::Route> ExposedCatalog::find_resource(std::string_view uri) const {
   if (const auto found = resource_by_uri_.find(uri); found != resource_by_uri_.end()) return found->second;
   for (const auto& [exposed, route] : template_by_uri_) {
-    if (!mcp::find_variables(exposed, uri)) continue;
+    if (!protocol::find_variables(exposed, uri)) continue;
     const bool moved = exposed != route.original;
     const std::size_t prefix = moved ? exposed.size() - route.original.size() : 0;
     return Route{route.server, std::string(uri.substr(prefix))};

@@ -32,7 +32,7 @@ struct FleetTest : testing::Test {
                              problems),
           "policy", problems),
       broker, *journal, results, clock};
-  pipeline::GuardedBackend backend{mcp::Identity{.capabilities = {.tasks = true}}, pipeline, random};
+  pipeline::GuardedBackend backend{serving::Identity{.capabilities = {.tasks = true}}, pipeline, random};
   FakeFleet fleet;
 
   /// The last thing that a fixture's destructor does: what still runs may want the members of the fixture.

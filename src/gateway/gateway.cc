@@ -157,7 +157,7 @@ std::shared_ptr<const pipeline::GuardedPrompt> Gateway::find_prompt(const author
   return shelf()->find_prompt(name);
 }
 
-io::Task<std::optional<protocol::Completion>> Gateway::complete(mcp::Context& context,
+io::Task<std::optional<protocol::Completion>> Gateway::complete(serving::Context& context,
                                                                 const protocol::CompletionRequest& request) {
   const bool is_prompt = request.kind == protocol::CompletionRequest::Kind::prompt;
   const auto route =

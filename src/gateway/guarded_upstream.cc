@@ -29,7 +29,7 @@ json::object meta_to_pass(const json::object& meta) {
 
 // A legacy server that could not ask says so in its own words. A modern client is told what it would have to
 // declare.
-std::optional<Error> find_undeclared(const mcp::Context& context, const ContextExchange& exchange) {
+std::optional<Error> find_undeclared(const serving::Context& context, const ContextExchange& exchange) {
   if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy)
     return std::nullopt;
   return protocol::to_error(protocol::missing_capability_error(*exchange.missing()));
@@ -37,8 +37,8 @@ std::optional<Error> find_undeclared(const mcp::Context& context, const ContextE
 
 // One call to the server and its answer; an error that the server answered with reaches the client as it is.
 io::Task<JsonText> pass(upstream::Upstream& server, const Recorded& recorded, PassedCall passed,
-                        mcp::Context& context) {
-  passed.meta = meta_to_pass(context.request().meta());
+                        serving::Context& context) {
+  passed.meta = meta_to_pass(context.meta());
   ContextExchange exchange(context, recorded.call().caller, server.spec().name);
   RELAY_CO_TRY(peer::PeerAnswer answer, co_await server.request(recorded, std::move(passed), exchange));
   if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
@@ -60,7 +60,7 @@ bool is_better_a_task(const protocol::Tool& tool, const protocol::ClientCapabili
 }
 
 io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, const OnResult& on_result,
-                               mcp::Context& context, const Recorded& recorded) {
+                               serving::Context& context, const Recorded& recorded) {
   PassedCall passed{.kind = PassedCall::Kind::tool, .name = tool.name};
   passed.input_schema = tool.input_schema;
   passed.as_task = is_better_a_task(tool, context.client());
@@ -72,7 +72,7 @@ io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, con
   co_return result;
 }
 
-io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, mcp::Context& context,
+io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, serving::Context& context,
                                    const Recorded& recorded) {
   PassedCall passed{.kind = PassedCall::Kind::prompt, .name = std::move(name)};
   PromptResult result;
@@ -89,7 +89,7 @@ Error resource_error(Error error) {
   return error;
 }
 
-io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, mcp::Context& context,
+io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, serving::Context& context,
                                const Recorded& recorded) {
   PassedCall passed{.kind = PassedCall::Kind::resource, .name = std::move(uri)};
   Result<JsonText> answer = co_await pass(*server, recorded, std::move(passed), context);
@@ -126,7 +126,7 @@ std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, co
   guarded.tier = tier_of(server->spec(), tool);
   guarded.budget_bytes = budget_bytes;
   guarded.handler = [server = std::move(server), original = tool, seen = std::move(on_result)](
-                        mcp::Context& context, const Recorded& recorded) {
+                        serving::Context& context, const Recorded& recorded) {
     return pass_tool(server, original, seen, context, recorded);
   };
   return entry;
@@ -138,7 +138,7 @@ std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(ServerPtr server, co
   guarded->prompt = prompt;
   guarded->prompt.name = std::move(name);
   guarded->upstream = audited(*server, prompt.name);
-  guarded->handler = [server = std::move(server), original = prompt.name](mcp::Context& context,
+  guarded->handler = [server = std::move(server), original = prompt.name](serving::Context& context,
                                                                           const Recorded& recorded) {
     return pass_prompt(server, original, context, recorded);
   };
@@ -149,7 +149,7 @@ pipeline::FoundResource guard_resource(ServerPtr server, std::string uri) {
   pipeline::FoundResource found;
   found.name = server->spec().name;
   found.upstream = audited(*server, uri);
-  found.read = [server = std::move(server), uri = std::move(uri)](mcp::Context& context,
+  found.read = [server = std::move(server), uri = std::move(uri)](serving::Context& context,
                                                                   const Recorded& recorded) {
     return pass_read(server, uri, context, recorded);
   };

@@ -20,7 +20,7 @@ std::shared_ptr<const std::vector<Item>> collect(const std::vector<Entry>& entri
 
 }  // namespace
 
-Catalogue::Catalogue(Identity identity, protocol::Caching caching)
+Catalogue::Catalogue(serving::Identity identity, protocol::Caching caching)
     : identity_(std::move(identity)), caching_(caching) {}
 
 Result<void> Catalogue::add_tool(protocol::Tool tool, CatalogueToolHandler handler) {
@@ -95,21 +95,22 @@ io::Task<protocol::Listing<protocol::Prompt>> Catalogue::list_prompts(const auth
   co_return protocol::Listing<protocol::Prompt>{collect(prompts_, &PromptEntry::prompt), caching_};
 }
 
-std::shared_ptr<const FoundTool> Catalogue::find_tool(const authority::Caller&, std::string_view name) {
+std::shared_ptr<const serving::FoundTool> Catalogue::find_tool(const authority::Caller&,
+                                                               std::string_view name) {
   const auto found = tool_by_name_.find(name);
   return found == tool_by_name_.end() ? nullptr : found->second;
 }
 
-io::Task<protocol::ToolResult> Catalogue::call_tool(Context& context, std::string name,
-                                                    std::shared_ptr<const FoundTool> found,
+io::Task<protocol::ToolResult> Catalogue::call_tool(serving::Context& context, std::string name,
+                                                    std::shared_ptr<const serving::FoundTool> found,
                                                     authority::Arguments arguments) {
   if (!found) found = find_tool(context.caller(), name);
-  if (!found) co_return fail(unknown_tool(name));
+  if (!found) co_return fail(serving::unknown_tool(name));
   // The handler may outlive its entry in the catalogue.
   const auto entry = std::static_pointer_cast<const ToolEntry>(std::move(found));
   if (const auto problems = entry->input.check(arguments.value()); !problems.empty())
     co_return protocol::ToolResult::error(names_of(problems));
-  RELAY_CO_TRY(protocol::ToolResult result, co_await entry->handler(context, arguments.object()));
+  RELAY_CO_TRY(protocol::ToolResult result, co_await entry->handler(context, std::move(arguments)));
   if (!entry->output || result.is_error || result.raw) co_return result;
   if (!result.structured)
     co_return fail(internal(fmt::format("the tool '{}' gave no structured result", name)));
@@ -119,14 +120,14 @@ io::Task<protocol::ToolResult> Catalogue::call_tool(Context& context, std::strin
   co_return result;
 }
 
-io::Task<protocol::ReadResult> Catalogue::read_resource(Context& context, std::string uri) {
+io::Task<protocol::ReadResult> Catalogue::read_resource(serving::Context& context, std::string uri) {
   for (const ResourceEntry& entry : resources_) {
     if (entry.resource.uri != uri) continue;
     const ResourceReader reader = entry.reader;
     co_return co_await reader(context, std::move(uri), {});
   }
   for (const TemplateEntry& entry : templates_) {
-    auto variables = find_variables(entry.resource_template.uri_template, uri);
+    auto variables = protocol::find_variables(entry.resource_template.uri_template, uri);
     if (!variables) continue;
     const ResourceReader reader = entry.reader;
     co_return co_await reader(context, std::move(uri), *std::move(variables));
@@ -134,7 +135,7 @@ io::Task<protocol::ReadResult> Catalogue::read_resource(Context& context, std::s
   co_return fail(not_found(fmt::format("Resource not found: {}", uri)));
 }
 
-io::Task<protocol::PromptResult> Catalogue::get_prompt(Context& context, std::string name,
+io::Task<protocol::PromptResult> Catalogue::get_prompt(serving::Context& context, std::string name,
                                                        authority::Arguments arguments) {
   const auto found =
       std::ranges::find_if(prompts_, [&](const PromptEntry& entry) { return entry.prompt.name == name; });
@@ -150,7 +151,7 @@ io::Task<protocol::PromptResult> Catalogue::get_prompt(Context& context, std::st
   co_return co_await handler(context, arguments.object());
 }
 
-io::Task<protocol::Completion> Catalogue::complete(Context&, protocol::CompletionRequest request) {
+io::Task<protocol::Completion> Catalogue::complete(serving::Context&, protocol::CompletionRequest request) {
   const auto found = completers_.find({request.ref, request.argument});
   protocol::Completion completion;
   if (found == completers_.end()) co_return completion;
@@ -161,27 +162,6 @@ io::Task<protocol::Completion> Catalogue::complete(Context&, protocol::Completio
 
 protocol::Caching Catalogue::caching_of(std::string_view) const {
   return caching_;
-}
-
-std::optional<Variables> find_variables(std::string_view uri_template, std::string_view uri) {
-  Variables variables;
-  while (!uri_template.empty()) {
-    if (uri_template.front() != '{') {
-      if (uri.empty() || uri.front() != uri_template.front()) return std::nullopt;
-      uri_template.remove_prefix(1);
-      uri.remove_prefix(1);
-      continue;
-    }
-    const std::size_t close = uri_template.find('}');
-    if (close == std::string_view::npos) return std::nullopt;
-    const std::string name(uri_template.substr(1, close - 1));
-    const std::string_view value = uri.substr(0, uri.find('/'));
-    if (value.empty()) return std::nullopt;
-    variables.insert_or_assign(name, std::string(value));
-    uri.remove_prefix(value.size());
-    uri_template.remove_prefix(close + 1);
-  }
-  return uri.empty() ? std::optional(std::move(variables)) : std::nullopt;
 }
 
 }  // namespace relay::mcp

@@ -17,22 +17,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mcp/backend.h"
 #include "protocol/schema.h"
+#include "protocol/uri_template.h"
+#include "serving/backend.h"
 
 namespace relay::mcp {
 
-using CatalogueToolHandler = std::function<io::Task<protocol::ToolResult>(Context&, json::object arguments)>;
-using Variables = std::map<std::string, std::string>;
-using ResourceReader =
-    std::function<io::Task<protocol::ReadResult>(Context&, std::string uri, Variables variables)>;
+using CatalogueToolHandler =
+    std::function<io::Task<protocol::ToolResult>(serving::Context&, authority::Arguments arguments)>;
+using ResourceReader = std::function<io::Task<protocol::ReadResult>(serving::Context&, std::string uri,
+                                                                    protocol::UriVariables variables)>;
 using CataloguePromptHandler =
-    std::function<io::Task<protocol::PromptResult>(Context&, json::object arguments)>;
+    std::function<io::Task<protocol::PromptResult>(serving::Context&, json::object arguments)>;
 using Completer = std::function<std::vector<std::string>(const protocol::CompletionRequest&)>;
 
-class Catalogue : public Backend {
+class Catalogue : public serving::Backend {
  public:
-  explicit Catalogue(Identity identity,
+  explicit Catalogue(serving::Identity identity,
                      protocol::Caching caching = {std::chrono::minutes(5), protocol::CacheScope::shared});
 
   /// Fails when the name is taken or a schema does not compile.
@@ -48,26 +49,27 @@ class Catalogue : public Backend {
   void report_tools_changed();
   void report_prompts_changed();
 
-  [[nodiscard]] const Identity& identity() const override { return identity_; }
+  [[nodiscard]] const serving::Identity& identity() const override { return identity_; }
   void set_event_sink(protocol::EventSink sink) override { tell_ = std::move(sink); }
   io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
       const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller) override;
-  [[nodiscard]] std::shared_ptr<const FoundTool> find_tool(const authority::Caller& caller,
-                                                           std::string_view name) override;
-  io::Task<protocol::ToolResult> call_tool(Context& context, std::string name,
-                                           std::shared_ptr<const FoundTool> found,
+  [[nodiscard]] std::shared_ptr<const serving::FoundTool> find_tool(const authority::Caller& caller,
+                                                                    std::string_view name) override;
+  io::Task<protocol::ToolResult> call_tool(serving::Context& context, std::string name,
+                                           std::shared_ptr<const serving::FoundTool> found,
                                            authority::Arguments arguments) override;
-  io::Task<protocol::ReadResult> read_resource(Context& context, std::string uri) override;
-  io::Task<protocol::PromptResult> get_prompt(Context& context, std::string name,
+  io::Task<protocol::ReadResult> read_resource(serving::Context& context, std::string uri) override;
+  io::Task<protocol::PromptResult> get_prompt(serving::Context& context, std::string name,
                                               authority::Arguments arguments) override;
-  io::Task<protocol::Completion> complete(Context& context, protocol::CompletionRequest request) override;
+  io::Task<protocol::Completion> complete(serving::Context& context,
+                                          protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
 
  private:
-  struct ToolEntry final : FoundTool {
+  struct ToolEntry final : serving::FoundTool {
     ToolEntry(protocol::Tool of, CatalogueToolHandler by, protocol::Schema in,
               std::optional<protocol::Schema> out)
         : description(std::move(of)), handler(std::move(by)), input(std::move(in)), output(std::move(out)) {}
@@ -94,7 +96,7 @@ class Catalogue : public Backend {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
-  Identity identity_;
+  serving::Identity identity_;
   protocol::Caching caching_;
   protocol::EventSink tell_;
   std::vector<std::shared_ptr<const ToolEntry>> tools_;  // in the order of adding: the order of the list
@@ -105,9 +107,5 @@ class Catalogue : public Backend {
   std::vector<PromptEntry> prompts_;
   std::map<std::pair<std::string, std::string>, Completer> completers_;
 };
-
-/// The variables of a level-1 URI template (`{name}` matches up to the next '/'), or nothing when it does not
-/// match.
-std::optional<Variables> find_variables(std::string_view uri_template, std::string_view uri);
 
 }  // namespace relay::mcp

@@ -56,7 +56,7 @@ io::Task<std::vector<protocol::InputResponse>> LegacyCall::ask_all(std::vector<p
   OpenAsks open(*session_, reply_);
   if (task_) server_.tasks().set_status(*task_, TaskStatus::input_required);
   for (protocol::Ask& ask : asks) {
-    auto pending = std::make_shared<PendingAsk>(executor());
+    auto pending = std::make_shared<PendingAsk>(server_.executor());
     const protocol::Id id = session_->add_ask(pending);
     open.asks.emplace_back(id, std::move(pending));
     RELAY_CO_TRY(const std::string params, params_for(ask.request));

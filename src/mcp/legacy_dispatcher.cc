@@ -84,7 +84,7 @@ std::expected<std::string, RpcError> LegacyDispatcher::initialize(Session& sessi
   const protocol::Implementation client = protocol::parse_implementation(*info);
   session.caller.client_name = client.name;
   session.caller.client_version = client.version;
-  const Identity& identity = server_.backend().identity();
+  const serving::Identity& identity = server_.backend().identity();
   std::string out;
   protocol::ObjectWriter writer(out);
   writer.text("protocolVersion", protocol::name_of(session.revision));

@@ -8,15 +8,16 @@ namespace {
 class LegacyTest : public ServerTest {
  protected:
   LegacyTest() {
-    add("ask", R"({"type":"object"})", [](Context& context, json::object) -> io::Task<protocol::ToolResult> {
-      std::vector<protocol::Ask> asks;
-      asks.push_back({protocol::RootsRequest{}, ""});
-      asks.push_back({protocol::ElicitForm{.message = "sure?"}, ""});
-      RELAY_CO_TRY(const auto answers, co_await context.ask_all(std::move(asks)));
-      co_return protocol::ToolResult::text(std::get<protocol::RootsResult>(answers[0]).roots.at(0).uri);
-    });
+    add("ask", R"({"type":"object"})",
+        [](serving::Context& context, authority::Arguments) -> io::Task<protocol::ToolResult> {
+          std::vector<protocol::Ask> asks;
+          asks.push_back({protocol::RootsRequest{}, ""});
+          asks.push_back({protocol::ElicitForm{.message = "sure?"}, ""});
+          RELAY_CO_TRY(const auto answers, co_await context.ask_all(std::move(asks)));
+          co_return protocol::ToolResult::text(std::get<protocol::RootsResult>(answers[0]).roots.at(0).uri);
+        });
     add("late", R"({"type":"object"})",
-        [this](Context& context, json::object) -> io::Task<protocol::ToolResult> {
+        [this](serving::Context& context, authority::Arguments) -> io::Task<protocol::ToolResult> {
           late_ = &context;
           RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::hours(1)));
           co_return protocol::ToolResult::text("never");
@@ -26,7 +27,7 @@ class LegacyTest : public ServerTest {
     return std::get<protocol::Response>(*protocol::parse_message(
         R"({"jsonrpc":"2.0","id":)" + json::write(asked.at("id")) + R"(,"result":)" + result + "}"));
   }
-  Context* late_ = nullptr;
+  serving::Context* late_ = nullptr;
 };
 
 TEST_F(LegacyTest, QuestionsAreRequestsOnTheStreamOfTheCall) {
@@ -94,10 +95,11 @@ TEST_F(LegacyTest, IdsInUseAndTooManyRequestsAreRefused) {
 }
 
 TEST_F(LegacyTest, LogLevelsAreKeptBySession) {
-  add("log", R"({"type":"object"})", [](Context& context, json::object) -> io::Task<protocol::ToolResult> {
-    context.log(protocol::LogLevel::warning, "l", "careful");
-    co_return protocol::ToolResult{};
-  });
+  add("log", R"({"type":"object"})",
+      [](serving::Context& context, authority::Arguments) -> io::Task<protocol::ToolResult> {
+        context.log(protocol::LogLevel::warning, "l", "careful");
+        co_return protocol::ToolResult{};
+      });
   const auto session = open_session();
   EXPECT_EQ(send_legacy(session, "1", "tools/call", R"({"name":"log"})")->sent.size(), 1u);
   send_legacy(session, "2", "logging/setLevel", R"({"level":"error"})");

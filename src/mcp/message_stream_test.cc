@@ -81,13 +81,5 @@ TEST(ResultMembers, RawResultsKeepTheirBytes) {
   EXPECT_EQ(write_legacy_result(outcome_of_raw("{}", protocol::kLatestLegacy)), "{}");
 }
 
-TEST(UriTemplate, VariablesStopAtSlashes) {
-  EXPECT_EQ(find_variables("test://{id}/data", "test://12/data"), (Variables{{"id", "12"}}));
-  EXPECT_FALSE(find_variables("test://{id}/data", "test://1/2/data"));
-  EXPECT_FALSE(find_variables("test://{id}/data", "test:///data"));
-  EXPECT_FALSE(find_variables("test://{id}", "other://1"));
-  EXPECT_EQ(find_variables("a:{x}/{y}", "a:1/2"), (Variables{{"x", "1"}, {"y", "2"}}));
-}
-
 }  // namespace
 }  // namespace relay::mcp

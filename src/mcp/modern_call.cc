@@ -54,7 +54,7 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_all(std::vector<p
 }
 
 io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_round(std::vector<protocol::Ask> asks) {
-  const std::shared_ptr<Round> round = round_ = std::make_shared<Round>(executor(), std::move(asks));
+  const std::shared_ptr<Round> round = round_ = std::make_shared<Round>(server_.executor(), std::move(asks));
   const CloseRound close{round_};
   // Answers that came with the first request, before anything was asked.
   if (const json::object* offered = rounds_ == 1 ? json::find_object(params(), "inputResponses") : nullptr)
@@ -70,7 +70,7 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_round(std::vec
 
 io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_task(std::vector<protocol::Ask> asks) {
   const std::shared_ptr<Round> round = task_->round = round_ =
-      std::make_shared<Round>(executor(), std::move(asks));
+      std::make_shared<Round>(server_.executor(), std::move(asks));
   const CloseRound close{round_};
   const CloseRound close_task{task_->round};
   server_.tasks().set_status(*task_, TaskStatus::input_required);

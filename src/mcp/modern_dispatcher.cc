@@ -94,7 +94,7 @@ void ModernDispatcher::handle(authority::Caller caller, protocol::Request reques
 }
 
 std::string ModernDispatcher::discover() const {
-  const Identity& identity = server_.backend().identity();
+  const serving::Identity& identity = server_.backend().identity();
   ResultMembers outcome;
   std::string members;
   protocol::ObjectWriter writer(members);
@@ -149,7 +149,7 @@ void ModernDispatcher::call(Incoming incoming, const protocol::FindHeader* heade
   const Operation operation = find_operation(incoming.request.method);
   if (!operation)
     return refuse(*reply, id, code::kMethodNotFound, "Method not found: " + incoming.request.method, 404);
-  std::shared_ptr<const FoundTool> tool;
+  std::shared_ptr<const serving::FoundTool> tool;
   if (const auto name = json::find_string(incoming.request.params, "name");
       name && incoming.request.method == "tools/call")
     tool = server_.backend().find_tool(incoming.caller, *name);

@@ -10,20 +10,23 @@ constexpr const char* kForm = R"({"type":"object","properties":{"n":{"type":"int
 class ModernTest : public ServerTest {
  protected:
   ModernTest() {
-    add("ask", R"({"type":"object"})", [](Context& context, json::object) -> io::Task<protocol::ToolResult> {
-      protocol::ElicitForm form{"how many?", protocol::JsonText::trusted(kForm)};
-      RELAY_CO_TRY(const protocol::ElicitResult answer, co_await context.elicit(std::move(form), "count"));
-      context.progress(1);
-      co_return protocol::ToolResult::text(json::write(answer.content));
-    });
-    add("forever", R"({"type":"object"})", [this](Context&, json::object) -> io::Task<protocol::ToolResult> {
-      struct Note {
-        bool& ended;
-        ~Note() { ended = true; }
-      } note{forever_ended_};
-      RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::hours(1)));
-      co_return protocol::ToolResult::text("never");
-    });
+    add("ask", R"({"type":"object"})",
+        [](serving::Context& context, authority::Arguments) -> io::Task<protocol::ToolResult> {
+          protocol::ElicitForm form{"how many?", protocol::JsonText::trusted(kForm)};
+          RELAY_CO_TRY(const protocol::ElicitResult answer,
+                       co_await context.elicit(std::move(form), "count"));
+          context.progress(1);
+          co_return protocol::ToolResult::text(json::write(answer.content));
+        });
+    add("forever", R"({"type":"object"})",
+        [this](serving::Context&, authority::Arguments) -> io::Task<protocol::ToolResult> {
+          struct Note {
+            bool& ended;
+            ~Note() { ended = true; }
+          } note{forever_ended_};
+          RELAY_CO_CHECK(co_await io::sleep_for(std::chrono::hours(1)));
+          co_return protocol::ToolResult::text("never");
+        });
   }
   std::shared_ptr<RecordingReply> ask(std::string members = R"("name":"ask","arguments":{})",
                                       std::string principal = "alice") {
@@ -155,7 +158,7 @@ TEST_F(ModernTest, WatchesAreCountedAcrossEras) {
 TEST_F(ModernTest, TasksBelongToTheirPrincipal) {
   add(
       "work", R"({"type":"object"})",
-      [](Context&, json::object) -> io::Task<protocol::ToolResult> {
+      [](serving::Context&, authority::Arguments) -> io::Task<protocol::ToolResult> {
         co_return protocol::ToolResult::text("worked");
       },
       protocol::TaskSupport::required);
@@ -176,7 +179,9 @@ TEST_F(ModernTest, TasksBelongToTheirPrincipal) {
 TEST_F(ModernTest, PagesAreCutAndCursorsHold) {
   for (int i = 0; i < 150; ++i)
     add("t" + std::to_string(i), R"({"type":"object"})",
-        [](Context&, json::object) -> io::Task<protocol::ToolResult> { co_return protocol::ToolResult{}; });
+        [](serving::Context&, authority::Arguments) -> io::Task<protocol::ToolResult> {
+          co_return protocol::ToolResult{};
+        });
   const auto first = send_modern("tools/list", modern_params(""));
   EXPECT_EQ(first->answer->at("result").at("tools").as_array().size(), limits::kPageItems);
   const std::string cursor = R"("cursor":)" + json::write(first->answer->at("result").at("nextCursor"));

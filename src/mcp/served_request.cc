@@ -55,7 +55,7 @@ io::Task<void> run(std::shared_ptr<ServedRequest> call, Operation operation) {
 }  // namespace
 
 void start(std::shared_ptr<ServedRequest> call, Operation operation) {
-  const io::Loop executor = call->executor();
+  const io::Loop executor = call->server().executor();
   const io::CancelSource cancel = call->cancellation();
   io::spawn(executor, run(std::move(call), operation), "call", cancel);
 }

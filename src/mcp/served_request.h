@@ -11,22 +11,20 @@
 #include <optional>
 #include <string>
 
-#include "mcp/context.h"
 #include "mcp/reply.h"
 #include "mcp/result_members.h"
 #include "mcp/server.h"
 #include "mcp/tasks.h"
+#include "serving/context.h"
 
 namespace relay::mcp {
 
-class ServedRequest : public Context, public std::enable_shared_from_this<ServedRequest> {
+class ServedRequest : public serving::Context, public std::enable_shared_from_this<ServedRequest> {
  public:
   ServedRequest(Server& server, protocol::Request request, std::shared_ptr<Reply> reply);
 
   // Context
-  [[nodiscard]] const protocol::Request& request() const final { return request_; }
-  [[nodiscard]] io::Loop executor() const final { return server_.executor(); }
-  [[nodiscard]] io::CancelSource cancellation() const final { return cancel_; }
+  [[nodiscard]] const json::object& meta() const final { return request_.meta(); }
   [[nodiscard]] std::shared_ptr<void> hold() final { return shared_from_this(); }
   void progress(double value, std::optional<double> total, std::string_view message) final;
   void log(protocol::LogLevel level, std::string_view logger, json::value data) final;
@@ -35,13 +33,16 @@ class ServedRequest : public Context, public std::enable_shared_from_this<Served
 
   // For the dispatchers
   [[nodiscard]] Server& server() const { return server_; }
+  [[nodiscard]] const protocol::Request& request() const { return request_; }
+  /// Copies of it may outlive the call.
+  [[nodiscard]] io::CancelSource cancellation() const { return cancel_; }
   /// Parameters that an operation moves out of.
   [[nodiscard]] json::object& params() { return request_.params; }
   void complete(std::expected<ResultMembers, protocol::RpcError> outcome);
   /// Whoever asked does not want to know any more.
   void end_without_answer();
   /// The tool that is called, set by the dispatcher when it is known.
-  std::shared_ptr<const FoundTool> tool;
+  std::shared_ptr<const serving::FoundTool> tool;
   /// The call becomes a task; its reply gets the task instead of a result.
   Result<void> start_task(std::optional<std::chrono::milliseconds> ttl);
 

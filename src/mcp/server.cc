@@ -27,7 +27,7 @@ ServerOptions with_key(ServerOptions options, RandomSource& random) {
   return options;
 }
 
-std::string write_info(const Backend& backend) {
+std::string write_info(const serving::Backend& backend) {
   std::string out;
   protocol::append_json(out, backend.identity().info, protocol::kLatestModern);
   return out;
@@ -41,7 +41,7 @@ std::string uri_member(std::string_view uri) {
 
 }  // namespace
 
-Server::Server(io::Loop executor, Backend& backend, const Clock& clock, RandomSource& random,
+Server::Server(io::Loop executor, serving::Backend& backend, const Clock& clock, RandomSource& random,
                ServerOptions options)
     : executor_(std::move(executor)),
       backend_(backend),

@@ -20,8 +20,9 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "io/spawn.h"
 #include "io/task.h"
-#include "mcp/backend.h"
+#include "serving/backend.h"
 
 namespace relay::mcp {
 
@@ -40,7 +41,7 @@ struct TaskRecord;
 
 class Server final {
  public:
-  Server(io::Loop executor, Backend& backend, const Clock& clock, RandomSource& random,
+  Server(io::Loop executor, serving::Backend& backend, const Clock& clock, RandomSource& random,
          ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
@@ -55,7 +56,7 @@ class Server final {
   void stop();
 
   [[nodiscard]] io::Loop executor() const { return executor_; }
-  [[nodiscard]] Backend& backend() const { return backend_; }
+  [[nodiscard]] serving::Backend& backend() const { return backend_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] RandomSource& random() const { return random_; }
   [[nodiscard]] const ServerOptions& options() const { return options_; }
@@ -76,7 +77,7 @@ class Server final {
   void announce_task(const TaskRecord& task);
 
   io::Loop executor_;
-  Backend& backend_;
+  serving::Backend& backend_;
   const Clock& clock_;
   RandomSource& random_;
   ServerOptions options_;

@@ -24,7 +24,7 @@ std::string write_remote(std::string_view url) {
   return out;
 }
 
-std::string write_card(const Identity& identity, std::string_view url) {
+std::string write_card(const serving::Identity& identity, std::string_view url) {
   std::string out;
   protocol::ObjectWriter writer(out);
   writer.text("name", identity.info.name);
@@ -38,7 +38,7 @@ std::string write_card(const Identity& identity, std::string_view url) {
   return out;
 }
 
-std::string write_catalogue(const Identity& identity, std::string_view url) {
+std::string write_catalogue(const serving::Identity& identity, std::string_view url) {
   std::string entry;
   protocol::ObjectWriter writer(entry);
   writer.text("identifier", "urn:air:" + identity.info.name);
@@ -58,7 +58,7 @@ bool lists(std::string_view etags, std::string_view etag) {
 
 }  // namespace
 
-ServerCard::ServerCard(const Identity& identity, std::string_view public_url) {
+ServerCard::ServerCard(const serving::Identity& identity, std::string_view public_url) {
   card_.body = write_card(identity, public_url);
   card_.type = kCardType;
   catalogue_.body = write_catalogue(identity, public_url);

@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "mcp/backend.h"
 #include "net/http.h"
+#include "serving/backend.h"
 
 namespace relay::mcp {
 
 class ServerCard {
  public:
   /// `public_url` is the address of the MCP endpoint: http://127.0.0.1:7777/mcp
-  ServerCard(const Identity& identity, std::string_view public_url);
+  ServerCard(const serving::Identity& identity, std::string_view public_url);
 
   /// For GET /mcp/server-card.
   [[nodiscard]] net::HttpResponse card(const net::HttpRequest& request) const;

@@ -38,8 +38,9 @@ class ServerTest : public testing::Test {
  protected:
   ServerTest() {
     add("echo", R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"]})",
-        [](Context&, json::object arguments) -> io::Task<protocol::ToolResult> {
-          co_return protocol::ToolResult::text(std::string(*json::find_string(arguments, "message")));
+        [](serving::Context&, authority::Arguments arguments) -> io::Task<protocol::ToolResult> {
+          co_return protocol::ToolResult::text(
+              std::string(*json::find_string(arguments.object(), "message")));
         });
   }
   ~ServerTest() override {
@@ -104,8 +105,8 @@ class ServerTest : public testing::Test {
   static std::string text_of(const RecordingReply& reply) {
     return std::string(json::view(reply.answer->at("result").at("content").at(0).at("text").as_string()));
   }
-  static Identity identity() {
-    Identity identity;
+  static serving::Identity identity() {
+    serving::Identity identity;
     identity.info.name = "test";
     identity.info.version = "1";
     identity.capabilities.resources = identity.capabilities.resource_subscriptions = true;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "io/event.h"
-#include "mcp/backend.h"
 #include "mcp/reply.h"
 #include "protocol/jsonrpc.h"
+#include "serving/backend.h"
 
 namespace relay::mcp {
 
@@ -38,7 +38,7 @@ struct Listener {
 
 class Subscriptions {
  public:
-  explicit Subscriptions(Backend& backend) : backend_(backend) {}
+  explicit Subscriptions(serving::Backend& backend) : backend_(backend) {}
 
   /// Fails with `busy` over limits::kListenStreams.
   Result<void> add(std::shared_ptr<Listener> listener);
@@ -78,7 +78,7 @@ class Subscriptions {
   struct Use;
   void leave(const Key& key, const authority::Caller& caller);
 
-  Backend& backend_;
+  serving::Backend& backend_;
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::map<Key, std::shared_ptr<Watch>> watched_;
 };

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "mcp/context.h"
 #include "policy/redaction.h"
+#include "serving/asker.h"
 
 namespace relay::pipeline {
 
 bool ElicitingConfirmer::can_ask() const {
-  return context_.client().elicitation_form;
+  return asker_.client().elicitation_form;
 }
 
 io::Task<policy::ConfirmationAnswer> ElicitingConfirmer::ask(const authority::Call& call,
@@ -20,7 +20,7 @@ io::Task<policy::ConfirmationAnswer> ElicitingConfirmer::ask(const authority::Ca
                              decision.reason, policy::redact_for_audit(call.policy_text));
   form.requested_schema = protocol::JsonText::trusted(
       R"({"type":"object","properties":{"allow":{"type":"boolean","title":"Run it"}},"required":["allow"]})");
-  const Result<protocol::ElicitResult> answer = co_await context_.elicit(std::move(form));
+  const Result<protocol::ElicitResult> answer = co_await asker_.elicit(std::move(form));
   if (!answer || answer->action == protocol::ElicitAction::cancel)
     co_return policy::ConfirmationAnswer::unanswered;
   const bool agreed = answer->accepted() && json::find_bool(answer->content, "allow").value_or(false);

@@ -6,9 +6,9 @@
 #include "io/task.h"
 #include "policy/broker.h"
 
-namespace relay::mcp {
-class Context;
-}
+namespace relay::serving {
+class Asker;
+}  // namespace relay::serving
 
 namespace relay::pipeline {
 
@@ -33,13 +33,13 @@ class NobodyToAsk final : public Confirmer {
 /// Through the client's own form (elicitation).
 class ElicitingConfirmer final : public Confirmer {
  public:
-  explicit ElicitingConfirmer(mcp::Context& context) : context_(context) {}
+  explicit ElicitingConfirmer(serving::Asker& asker) : asker_(asker) {}
   [[nodiscard]] bool can_ask() const override;
   io::Task<policy::ConfirmationAnswer> ask(const authority::Call& call,
                                            const authority::Decision& decision) override;
 
  private:
-  mcp::Context& context_;
+  serving::Asker& asker_;
 };
 
 }  // namespace relay::pipeline

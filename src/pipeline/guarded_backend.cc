@@ -85,8 +85,8 @@ GuardedResource kept_results(ResultsStore& store) {
   resource.resource_template.description =
       "What did not fit a result: ?offset=N&length=N in bytes, or ?line=N&lines=N";
   resource.resource_template.mime_type = "text/plain";
-  resource.handler = [&store](mcp::Context& context, const Recorded& recorded,
-                              const mcp::Variables&) -> io::Task<ReadResult> {
+  resource.handler = [&store](serving::Context& context, const Recorded& recorded,
+                              const protocol::UriVariables&) -> io::Task<ReadResult> {
     const std::string uri(*json::find_string(recorded.call().args.object(), "uri"));
     RELAY_CO_TRY(Slice slice, store.read(context.caller().principal, uri));
     co_return to_read_result(uri, std::move(slice));
@@ -96,7 +96,7 @@ GuardedResource kept_results(ResultsStore& store) {
 
 }  // namespace
 
-GuardedBackend::GuardedBackend(mcp::Identity identity, Pipeline& pipeline, RandomSource& random)
+GuardedBackend::GuardedBackend(serving::Identity identity, Pipeline& pipeline, RandomSource& random)
     : identity_(std::move(identity)), pipeline_(pipeline), random_(random), own_("results") {
   own_.add_resource(kept_results(pipeline.results()));
   providers_.push_back(&own_);
@@ -159,8 +159,8 @@ std::shared_ptr<const Provider::Entry> GuardedBackend::find_entry(const authorit
   return nullptr;
 }
 
-std::shared_ptr<const mcp::FoundTool> GuardedBackend::find_tool(const authority::Caller& caller,
-                                                                std::string_view name) {
+std::shared_ptr<const serving::FoundTool> GuardedBackend::find_tool(const authority::Caller& caller,
+                                                                    std::string_view name) {
   return find_entry(caller, name);
 }
 
@@ -176,8 +176,8 @@ Call GuardedBackend::make_call(const authority::Caller& caller, std::string tool
 }
 
 // A name that no provider has at hand may be a new tool of an upstream server: they look again.
-io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::string name,
-                                               std::shared_ptr<const mcp::FoundTool> found,
+io::Task<ToolResult> GuardedBackend::call_tool(serving::Context& context, std::string name,
+                                               std::shared_ptr<const serving::FoundTool> found,
                                                authority::Arguments arguments) {
   auto entry = std::static_pointer_cast<const Provider::Entry>(std::move(found));
   if (!entry) entry = find_entry(context.caller(), name);
@@ -185,11 +185,11 @@ io::Task<ToolResult> GuardedBackend::call_tool(mcp::Context& context, std::strin
     RELAY_CO_CHECK(co_await prepare(context.caller()));
     entry = find_entry(context.caller(), name);
   }
-  if (!entry) co_return fail(mcp::unknown_tool(name));
+  if (!entry) co_return fail(serving::unknown_tool(name));
   co_return co_await run_tool(context, std::move(entry), std::move(arguments), {});
 }
 
-io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::string run,
+io::Task<ToolResult> GuardedBackend::call_inner(serving::Context& context, std::string run,
                                                 std::shared_ptr<const Provider::Entry> entry,
                                                 authority::Arguments arguments) {
   if (!is_offered(entry->guarded.tool.name))
@@ -198,7 +198,7 @@ io::Task<ToolResult> GuardedBackend::call_inner(mcp::Context& context, std::stri
   co_return co_await run_tool(context, std::move(entry), std::move(arguments), std::move(run));
 }
 
-io::Task<ToolResult> GuardedBackend::run_tool(mcp::Context& context,
+io::Task<ToolResult> GuardedBackend::run_tool(serving::Context& context,
                                               std::shared_ptr<const Provider::Entry> entry,
                                               authority::Arguments arguments, std::string parent) {
   Call call = make_call(context.caller(), entry->toolset, entry->guarded.tool.name, std::move(arguments));
@@ -226,7 +226,7 @@ io::Task<std::optional<FoundResource>> GuardedBackend::find_resource(const autho
   co_return found;
 }
 
-io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::string uri) {
+io::Task<ReadResult> GuardedBackend::read_resource(serving::Context& context, std::string uri) {
   RELAY_CO_TRY(const std::optional<FoundResource> found, co_await find_resource(context.caller(), uri));
   if (!found) co_return fail(not_found(fmt::format("there is no resource {}", uri.substr(0, 200))));
   Call call = make_call(context.caller(), "resource", "resource:" + found->name, json::object{{"uri", uri}});
@@ -237,7 +237,7 @@ io::Task<ReadResult> GuardedBackend::read_resource(mcp::Context& context, std::s
   co_return co_await pipeline_.run<ReadResult>(std::move(call), std::move(conditions), std::move(work));
 }
 
-io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::string name,
+io::Task<PromptResult> GuardedBackend::get_prompt(serving::Context& context, std::string name,
                                                   authority::Arguments arguments) {
   std::shared_ptr<const GuardedPrompt> found;
   for (const bool again : {false, true}) {
@@ -258,7 +258,7 @@ io::Task<PromptResult> GuardedBackend::get_prompt(mcp::Context& context, std::st
 }
 
 // What a user types ahead is neither recorded nor judged: it names a prompt, and calls nothing.
-io::Task<protocol::Completion> GuardedBackend::complete(mcp::Context& context,
+io::Task<protocol::Completion> GuardedBackend::complete(serving::Context& context,
                                                         protocol::CompletionRequest request) {
   for (const bool again : {false, true}) {
     if (again) RELAY_CO_CHECK(co_await prepare(context.caller()));

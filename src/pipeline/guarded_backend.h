@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "mcp/backend.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/provider.h"
+#include "serving/backend.h"
 
 namespace relay::pipeline {
 
@@ -33,9 +33,9 @@ struct ToolSetting {
 };
 using ToolSettings = std::map<std::string, ToolSetting, std::less<>>;  // by the name in the tool list
 
-class GuardedBackend final : public mcp::Backend {
+class GuardedBackend final : public serving::Backend {
  public:
-  GuardedBackend(mcp::Identity identity, Pipeline& pipeline, RandomSource& random);
+  GuardedBackend(serving::Identity identity, Pipeline& pipeline, RandomSource& random);
 
   /// Earlier ones win when two have the same name. The backend does not own them.
   void add(Provider& provider) { providers_.push_back(&provider); }
@@ -55,22 +55,22 @@ class GuardedBackend final : public mcp::Backend {
   /// programs neither.
   void set_tool_settings(ToolSettings settings) { settings_ = std::move(settings); }
 
-  [[nodiscard]] const mcp::Identity& identity() const override { return identity_; }
+  [[nodiscard]] const serving::Identity& identity() const override { return identity_; }
   void set_event_sink(protocol::EventSink sink) override { tell_ = std::move(sink); }
   io::Task<protocol::Listing<protocol::Tool>> list_tools(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Resource>> list_resources(const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::ResourceTemplate>> list_templates(
       const authority::Caller& caller) override;
   io::Task<protocol::Listing<protocol::Prompt>> list_prompts(const authority::Caller& caller) override;
-  [[nodiscard]] std::shared_ptr<const mcp::FoundTool> find_tool(const authority::Caller& caller,
-                                                                std::string_view name) override;
-  io::Task<protocol::ToolResult> call_tool(mcp::Context& context, std::string name,
-                                           std::shared_ptr<const mcp::FoundTool> found,
+  [[nodiscard]] std::shared_ptr<const serving::FoundTool> find_tool(const authority::Caller& caller,
+                                                                    std::string_view name) override;
+  io::Task<protocol::ToolResult> call_tool(serving::Context& context, std::string name,
+                                           std::shared_ptr<const serving::FoundTool> found,
                                            authority::Arguments arguments) override;
-  io::Task<protocol::ReadResult> read_resource(mcp::Context& context, std::string uri) override;
-  io::Task<protocol::PromptResult> get_prompt(mcp::Context& context, std::string name,
+  io::Task<protocol::ReadResult> read_resource(serving::Context& context, std::string uri) override;
+  io::Task<protocol::PromptResult> get_prompt(serving::Context& context, std::string name,
                                               authority::Arguments arguments) override;
-  io::Task<protocol::Completion> complete(mcp::Context& context,
+  io::Task<protocol::Completion> complete(serving::Context& context,
                                           protocol::CompletionRequest request) override;
   [[nodiscard]] protocol::Caching caching_of(std::string_view uri) const override;
   io::Task<void> watch(const authority::Caller& caller, std::string uri) override;
@@ -81,7 +81,7 @@ class GuardedBackend final : public mcp::Backend {
 
   /// For calls that guest code makes: the same order, with the run as parent. The tool need not be in
   /// anybody's list.
-  io::Task<protocol::ToolResult> call_inner(mcp::Context& context, std::string run,
+  io::Task<protocol::ToolResult> call_inner(serving::Context& context, std::string run,
                                             std::shared_ptr<const Provider::Entry> entry,
                                             authority::Arguments arguments);
 
@@ -94,13 +94,14 @@ class GuardedBackend final : public mcp::Backend {
   io::Task<std::optional<FoundResource>> find_resource(const authority::Caller& caller, std::string_view uri);
   authority::Call make_call(const authority::Caller& caller, std::string toolset, std::string tool,
                             authority::Arguments args);
-  io::Task<protocol::ToolResult> run_tool(mcp::Context& context, std::shared_ptr<const Provider::Entry> entry,
+  io::Task<protocol::ToolResult> run_tool(serving::Context& context,
+                                          std::shared_ptr<const Provider::Entry> entry,
                                           authority::Arguments arguments, std::string parent);
 
   [[nodiscard]] bool is_offered(std::string_view name) const;
   [[nodiscard]] std::size_t budget_of(const GuardedTool& tool) const;
 
-  mcp::Identity identity_;
+  serving::Identity identity_;
   ToolSettings settings_;
   Pipeline& pipeline_;
   RandomSource& random_;

@@ -32,7 +32,7 @@ void Provider::append_prompts(const authority::Caller&, std::vector<protocol::Pr
 std::shared_ptr<const GuardedPrompt> Provider::find_prompt(const authority::Caller&, std::string_view) const {
   return nullptr;
 }
-io::Task<std::optional<protocol::Completion>> Provider::complete(mcp::Context&,
+io::Task<std::optional<protocol::Completion>> Provider::complete(serving::Context&,
                                                                  const protocol::CompletionRequest&) {
   co_return std::optional<protocol::Completion>();
 }

@@ -12,19 +12,19 @@
 
 #include "authority/call.h"
 #include "authority/recorded.h"
-#include "mcp/backend.h"
-#include "mcp/catalogue.h"
 #include "protocol/schema.h"
+#include "protocol/uri_template.h"
+#include "serving/backend.h"
 
 namespace relay::pipeline {
 
 using authority::Recorded;
 using authority::Tier;
 
-using ToolHandler = std::function<io::Task<protocol::ToolResult>(mcp::Context&, const Recorded&)>;
-using ResourceHandler =
-    std::function<io::Task<protocol::ReadResult>(mcp::Context&, const Recorded&, const mcp::Variables&)>;
-using PromptHandler = std::function<io::Task<protocol::PromptResult>(mcp::Context&, const Recorded&)>;
+using ToolHandler = std::function<io::Task<protocol::ToolResult>(serving::Context&, const Recorded&)>;
+using ResourceHandler = std::function<io::Task<protocol::ReadResult>(serving::Context&, const Recorded&,
+                                                                     const protocol::UriVariables&)>;
+using PromptHandler = std::function<io::Task<protocol::PromptResult>(serving::Context&, const Recorded&)>;
 
 struct GuardedTool {
   protocol::Tool tool;
@@ -58,13 +58,13 @@ struct GuardedPrompt {
 struct FoundResource {
   std::string name;      // audited as "resource:<name>"
   std::string upstream;  // the server it belongs to, if it is not ours
-  std::function<io::Task<protocol::ReadResult>(mcp::Context&, const Recorded&)> read;
+  std::function<io::Task<protocol::ReadResult>(serving::Context&, const Recorded&)> read;
   std::vector<authority::CallField> fields = {};
 };
 
 class Provider {
  public:
-  struct Entry final : mcp::FoundTool {
+  struct Entry final : serving::FoundTool {
     [[nodiscard]] const protocol::Tool& tool() const override { return guarded.tool; }
     std::string toolset;
     GuardedTool guarded;
@@ -106,7 +106,7 @@ class Provider {
   [[nodiscard]] virtual std::shared_ptr<const GuardedPrompt> find_prompt(const authority::Caller& caller,
                                                                          std::string_view name) const;
   /// Nothing when the prompt or template is not ours.
-  virtual io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context,
+  virtual io::Task<std::optional<protocol::Completion>> complete(serving::Context& context,
                                                                  const protocol::CompletionRequest& request);
 
   virtual void want_log_level(protocol::LogLevel level);

@@ -40,11 +40,12 @@ void Toolset::append_templates(const authority::Caller&, std::vector<protocol::R
 
 std::optional<FoundResource> Toolset::find_resource(const authority::Caller&, std::string_view uri) const {
   for (const GuardedResource& item : resources_) {
-    std::optional<mcp::Variables> variables;
-    if (item.resource.uri.empty()) variables = mcp::find_variables(item.resource_template.uri_template, uri);
+    std::optional<protocol::UriVariables> variables;
+    if (item.resource.uri.empty())
+      variables = protocol::find_variables(item.resource_template.uri_template, uri);
     if (!item.resource.uri.empty() && item.resource.uri == uri) variables.emplace();
     if (!variables) continue;
-    auto read = [handler = item.handler, found = *std::move(variables)](mcp::Context& context,
+    auto read = [handler = item.handler, found = *std::move(variables)](serving::Context& context,
                                                                         const Recorded& recorded) {
       return handler(context, recorded, found);
     };

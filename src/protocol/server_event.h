@@ -23,7 +23,7 @@ struct ListChanged {
 
 struct ResourceUpdated {
   std::string uri;
-  std::string view = {};  // of whom the resource is, see mcp::Backend::view_of; "" is everybody
+  std::string view = {};  // of whom the resource is, see serving::Backend::view_of; "" is everybody
 };
 
 /// A log line that belongs to no call.

@@ -7,6 +7,7 @@
 #include "protocol/listing.h"
 #include "protocol/modern_envelope.h"
 #include "protocol/tool.h"
+#include "protocol/uri_template.h"
 
 namespace relay::protocol {
 namespace {
@@ -426,6 +427,14 @@ TEST(Envelope, MembersOfTheWrongTypeAreRefusedByName) {
       claims_modern_era(*json::parse_object(R"({"_meta":{"io.modelcontextprotocol/protocolVersion":7}})")));
   EXPECT_FALSE(claims_modern_era(*json::parse_object(R"({"_meta":{}})")));
   EXPECT_FALSE(claims_modern_era(*json::parse_object("{}")));
+}
+
+TEST(UriTemplate, VariablesStopAtSlashes) {
+  EXPECT_EQ(find_variables("test://{id}/data", "test://12/data"), (UriVariables{{"id", "12"}}));
+  EXPECT_FALSE(find_variables("test://{id}/data", "test://1/2/data"));
+  EXPECT_FALSE(find_variables("test://{id}/data", "test:///data"));
+  EXPECT_FALSE(find_variables("test://{id}", "other://1"));
+  EXPECT_EQ(find_variables("a:{x}/{y}", "a:1/2"), (UriVariables{{"x", "1"}, {"y", "2"}}));
 }
 
 }  // namespace

@@ -111,12 +111,12 @@ io::Task<SealedRun> seal(const RunDependencies& world, const authority::Recorded
 class OpenServers {
  public:
   static Result<OpenServers> open(const RunDependencies& world, const authority::Recorded& recorded,
-                                  mcp::Context* context,
+                                  serving::Context* context,
                                   const std::optional<std::vector<std::string>>& named) {
     OpenServers opened;
     if (!world.code_mode) return opened;
     if (!context) {
-      opened.bare_ = std::make_shared<codemode::BareContext>(recorded.call().caller, world.loop);
+      opened.bare_ = std::make_shared<codemode::BareContext>(recorded.call().caller);
       context = opened.bare_.get();
     }
     RELAY_TRY(opened.servers_, world.code_mode->open_run(*context, recorded.call().request_id, named));

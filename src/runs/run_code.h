@@ -60,7 +60,7 @@ struct CodeRun {
   /// More standard input, when the guest has read what came with the run: blocks on the pool, "" at the end.
   /// May be empty.
   std::function<Result<std::string>()> read_input = {};
-  mcp::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
+  serving::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 
 /// Runs what the recorded call says (runs/run_arguments.h), for its caller, and collects what there is to

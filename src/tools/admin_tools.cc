@@ -53,15 +53,16 @@ Result<pipeline::GuardedTool> make_tool(std::string_view definition, pipeline::T
 
 Result<void> add_admin_tools(pipeline::Toolset& toolset, std::shared_ptr<const AdminWorld> world) {
   RELAY_TRY(auto info, make_tool(embedded::server_info(),
-                                 [world](mcp::Context&, const Recorded&) { return server_info(world); }));
+                                 [world](serving::Context&, const Recorded&) { return server_info(world); }));
   RELAY_CHECK(toolset.add_tool(std::move(info)));
-  RELAY_TRY(auto tail, make_tool(embedded::audit_tail(), [world](mcp::Context&, const Recorded& recorded) {
+  RELAY_TRY(auto tail,
+            make_tool(embedded::audit_tail(), [world](serving::Context&, const Recorded& recorded) {
               return audit_tail(world, recorded);
             }));
   RELAY_CHECK(toolset.add_tool(std::move(tail)));
   if (world->pipeline.broker().confirming() == policy::Confirming::operator_only) return {};
   RELAY_TRY(auto confirm,
-            make_tool(embedded::operation_confirm(), [world](mcp::Context&, const Recorded& recorded) {
+            make_tool(embedded::operation_confirm(), [world](serving::Context&, const Recorded& recorded) {
               return operation_confirm(world, recorded);
             }));
   RELAY_CHECK(toolset.add_tool(std::move(confirm)));

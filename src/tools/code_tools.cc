@@ -19,27 +19,27 @@ using protocol::ToolResult;
 // listens.
 class StreamingObserver final : public executors::RunObserver {
  public:
-  StreamingObserver(mcp::Context& context, Language language)
-      : context_(context), logger_(fmt::format("run_{}", executors::name_of(language))) {}
+  StreamingObserver(serving::Reporter& reporter, Language language)
+      : reporter_(reporter), logger_(fmt::format("run_{}", executors::name_of(language))) {}
 
   void on_stdout(std::string_view bytes) override { pass_on("stdout", bytes); }
   void on_stderr(std::string_view bytes) override { pass_on("stderr", bytes); }
-  void on_progress(std::string_view text) override { context_.progress(++steps_, {}, text); }
+  void on_progress(std::string_view text) override { reporter_.progress(++steps_, {}, text); }
 
  private:
   void pass_on(std::string_view stream, std::string_view bytes) {
     const std::string text = to_valid_utf8(utf8_prefix(bytes, limits::kStreamedBytes));
-    context_.progress(++steps_, {}, text);
-    context_.log(protocol::LogLevel::info, logger_, json::object{{"stream", stream}, {"text", text}});
+    reporter_.progress(++steps_, {}, text);
+    reporter_.log(protocol::LogLevel::info, logger_, json::object{{"stream", stream}, {"text", text}});
   }
 
-  mcp::Context& context_;
+  serving::Reporter& reporter_;
   std::string logger_;
   double steps_ = 0;
 };
 
 io::Task<ToolResult> call_code_tool(std::shared_ptr<const runs::RunDependencies> world, Language language,
-                                    mcp::Context& context, const authority::Recorded& recorded) {
+                                    serving::Context& context, const authority::Recorded& recorded) {
   runs::CodeRun run{.language = language, .context = &context};
   StreamingObserver observer(context, language);
   RELAY_CO_TRY(const runs::FinishedRun finished,
@@ -75,7 +75,7 @@ Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const ru
     guarded.classify = code_tier;
     guarded.policy_text = code_policy_text;
     guarded.fields = code_fields;
-    guarded.handler = [world, language](mcp::Context& context, const authority::Recorded& recorded) {
+    guarded.handler = [world, language](serving::Context& context, const authority::Recorded& recorded) {
       return call_code_tool(world, language, context, recorded);
     };
     RELAY_CHECK(toolset.add_tool(std::move(guarded)));

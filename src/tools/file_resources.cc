@@ -65,7 +65,7 @@ io::Task<ReadResult> read_file(std::shared_ptr<const FilesWorld> world, const Re
 }
 
 io::Task<ReadResult> read_by_variable(std::shared_ptr<const FilesWorld> world, const Recorded& recorded,
-                                      const mcp::Variables& variables) {
+                                      const protocol::UriVariables& variables) {
   const auto value = variables.find("path");
   auto path = find_file_of_variable(value != variables.end() ? value->second : "");
   if (!path) co_return fail(invalid("the URI has a broken percent-encoding"));
@@ -88,9 +88,8 @@ void add_directory(pipeline::Toolset& toolset, const std::shared_ptr<const Files
   guarded.resource.description = std::move(description);
   guarded.resource.mime_type = "application/json";
   guarded.fields = path_field;
-  guarded.handler = [world, path](mcp::Context&, const Recorded& recorded, const mcp::Variables&) {
-    return read_file(world, recorded, path);
-  };
+  guarded.handler = [world, path](serving::Context&, const Recorded& recorded,
+                                  const protocol::UriVariables&) { return read_file(world, recorded, path); };
   toolset.add_resource(std::move(guarded));
 }
 
@@ -110,8 +109,8 @@ void add_file_resources(pipeline::Toolset& toolset, std::shared_ptr<const FilesW
   guarded.fields = path_field;
   guarded.resource_template.description =
       "A file or directory by its path without the first slash, percent-encoded";
-  guarded.handler = [world = std::move(world)](mcp::Context&, const Recorded& recorded,
-                                               const mcp::Variables& variables) {
+  guarded.handler = [world = std::move(world)](serving::Context&, const Recorded& recorded,
+                                               const protocol::UriVariables& variables) {
     return read_by_variable(world, recorded, variables);
   };
   toolset.add_resource(std::move(guarded));

@@ -81,7 +81,7 @@ Result<GuardedTool> make_tool(std::string_view definition, const std::shared_ptr
   GuardedTool guarded;
   guarded.tool = defined.tool();
   guarded.tier = Tier::read_only;
-  guarded.handler = [world, handler](mcp::Context&, const Recorded& recorded) {
+  guarded.handler = [world, handler](serving::Context&, const Recorded& recorded) {
     return handler(world, recorded);
   };
   return guarded;

@@ -6,8 +6,8 @@
 
 namespace relay::world {
 
-mcp::Identity make_identity() {
-  mcp::Identity identity;
+serving::Identity make_identity() {
+  serving::Identity identity;
   identity.info.name = "relay";
   identity.info.title = "Relay";
   identity.info.version = std::string(kVersion);

@@ -3,14 +3,14 @@
 
 #include <memory>
 
-#include "mcp/backend.h"
+#include "serving/backend.h"
 #include "world/part.h"
 #include "world/services.h"
 
 namespace relay::world {
 
 /// How Relay introduces itself to clients and to upstream servers.
-mcp::Identity make_identity();
+serving::Identity make_identity();
 
 class ProcessPart final : public Part {
  public:

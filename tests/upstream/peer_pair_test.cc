@@ -35,8 +35,8 @@ class Fixtures {
   mcp::Server& server() { return server_; }
 
  private:
-  static mcp::Identity identity() {
-    mcp::Identity identity;
+  static serving::Identity identity() {
+    serving::Identity identity;
     identity.info.name = "fixtures";
     identity.info.version = "1";
     identity.instructions = "be kind";

@@ -5,10 +5,10 @@
 namespace relay::conformance {
 namespace {
 
-using mcp::Context;
 using protocol::Ask;
 using protocol::ElicitResult;
 using protocol::ToolResult;
+using serving::Context;
 
 constexpr const char* kNameForm =
     R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})";
@@ -20,22 +20,22 @@ std::string describe_answer(std::string_view prefix, const ElicitResult& answer)
                      json::write(answer.content));
 }
 
-io::Task<ToolResult> sampling(Context& context, json::object arguments) {
-  protocol::SampleRequest request = make_sample(text_argument(arguments, "prompt"), 100);
+io::Task<ToolResult> sampling(Context& context, authority::Arguments arguments) {
+  protocol::SampleRequest request = make_sample(text_argument(arguments.object(), "prompt"), 100);
   RELAY_CO_TRY(const protocol::SampleResult answer, co_await context.sample(std::move(request)));
   co_return ToolResult::text("LLM response: " + answer.text());
 }
 
-io::Task<ToolResult> elicitation(Context& context, json::object arguments) {
+io::Task<ToolResult> elicitation(Context& context, authority::Arguments arguments) {
   protocol::ElicitForm form =
-      make_form(text_argument(arguments, "message"), R"({"type":"object","properties":{
+      make_form(text_argument(arguments.object(), "message"), R"({"type":"object","properties":{
     "username":{"type":"string","description":"User's response"},
     "email":{"type":"string","description":"User's email address"}},"required":["username","email"]})");
   RELAY_CO_TRY(const ElicitResult answer, co_await context.elicit(std::move(form)));
   co_return ToolResult::text(describe_answer("User response", answer));
 }
 
-io::Task<ToolResult> elicitation_defaults(Context& context, json::object) {
+io::Task<ToolResult> elicitation_defaults(Context& context, authority::Arguments) {
   protocol::ElicitForm form =
       make_form("Please review and update the form fields with defaults", R"({"type":"object","properties":{
     "name":{"type":"string","description":"User name","default":"John Doe"},
@@ -47,7 +47,7 @@ io::Task<ToolResult> elicitation_defaults(Context& context, json::object) {
   co_return ToolResult::text(describe_answer("Elicitation completed", answer));
 }
 
-io::Task<ToolResult> elicitation_enums(Context& context, json::object) {
+io::Task<ToolResult> elicitation_enums(Context& context, authority::Arguments) {
   protocol::ElicitForm form =
       make_form("Please select options from the enum fields", R"({"type":"object","properties":{
     "untitledSingle":{"type":"string","description":"Select one option","enum":["option1","option2","option3"]},
@@ -64,45 +64,45 @@ io::Task<ToolResult> elicitation_enums(Context& context, json::object) {
   co_return ToolResult::text(describe_answer("Elicitation completed", answer));
 }
 
-io::Task<ToolResult> missing_capability(Context& context, json::object) {
+io::Task<ToolResult> missing_capability(Context& context, authority::Arguments) {
   RELAY_CO_TRY(const protocol::SampleResult answer, co_await context.sample(make_sample("Hello", 10)));
   co_return ToolResult::text(answer.text());
 }
 
-io::Task<ToolResult> streaming_elicitation(Context& context, json::object) {
+io::Task<ToolResult> streaming_elicitation(Context& context, authority::Arguments) {
   context.progress(1, 2, "about to ask");
   RELAY_CO_TRY(const ElicitResult answer,
                co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
   co_return ToolResult::text(describe_answer("Answered", answer));
 }
 
-io::Task<ToolResult> ask_name(Context& context, json::object) {
+io::Task<ToolResult> ask_name(Context& context, authority::Arguments) {
   RELAY_CO_TRY(const ElicitResult answer,
                co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
   co_return ToolResult::text(fmt::format("Hello, {}!", text_argument(answer.content, "name")));
 }
 
-io::Task<ToolResult> ask_model(Context& context, json::object) {
+io::Task<ToolResult> ask_model(Context& context, authority::Arguments) {
   RELAY_CO_TRY(
       const protocol::SampleResult answer,
       co_await context.sample(make_sample("What is the capital of France?", 100), "capital_question"));
   co_return ToolResult::text(answer.text());
 }
 
-io::Task<ToolResult> ask_roots(Context& context, json::object) {
+io::Task<ToolResult> ask_roots(Context& context, authority::Arguments) {
   RELAY_CO_TRY(const std::vector<protocol::Root> roots, co_await context.roots("client_roots"));
   std::string text = fmt::format("{} roots:", roots.size());
   for (const protocol::Root& root : roots) text += " " + root.uri;
   co_return ToolResult::text(std::move(text));
 }
 
-io::Task<ToolResult> ask_confirmation(Context& context, json::object) {
+io::Task<ToolResult> ask_confirmation(Context& context, authority::Arguments) {
   RELAY_CO_TRY(const ElicitResult answer,
                co_await context.elicit(make_form("Please confirm", kConfirmForm), "confirm"));
   co_return ToolResult::text(describe_answer("state-ok", answer));
 }
 
-io::Task<ToolResult> ask_three(Context& context, json::object) {
+io::Task<ToolResult> ask_three(Context& context, authority::Arguments) {
   std::vector<Ask> asks;
   asks.push_back({make_form("What is your name?", kNameForm), "user_name"});
   asks.push_back({make_sample("Generate a greeting", 50), "greeting"});
@@ -114,7 +114,7 @@ io::Task<ToolResult> ask_three(Context& context, json::object) {
                                          std::get<protocol::RootsResult>(answers[2]).roots.size()));
 }
 
-io::Task<ToolResult> ask_twice(Context& context, json::object) {
+io::Task<ToolResult> ask_twice(Context& context, authority::Arguments) {
   RELAY_CO_TRY(const ElicitResult name,
                co_await context.elicit(make_form("Step 1: What is your name?", kNameForm), "step1"));
   protocol::ElicitForm second =
@@ -126,7 +126,7 @@ io::Task<ToolResult> ask_twice(Context& context, json::object) {
 }
 
 // Asks only what the client can answer.
-io::Task<ToolResult> ask_what_fits(Context& context, json::object) {
+io::Task<ToolResult> ask_what_fits(Context& context, authority::Arguments) {
   std::vector<Ask> asks;
   if (context.client().elicitation_form)
     asks.push_back({make_form("What is your name?", kNameForm), "user_name"});
@@ -136,7 +136,7 @@ io::Task<ToolResult> ask_what_fits(Context& context, json::object) {
   co_return ToolResult::text(fmt::format("{} answers", answers.size()));
 }
 
-io::Task<ToolResult> ask_page(Context& context, json::object) {
+io::Task<ToolResult> ask_page(Context& context, authority::Arguments) {
   protocol::ElicitUrl page{"Please sign in", "https://example.com/sign-in", {}};
   RELAY_CO_TRY(const ElicitResult answer, co_await context.elicit(std::move(page), "sign_in"));
   co_return ToolResult::text(describe_answer("Page", answer));

@@ -4,27 +4,27 @@ namespace relay::conformance {
 namespace {
 
 using mcp::Catalogue;
-using mcp::Context;
 using protocol::ToolResult;
+using serving::Context;
 
 // The catalogue outlives its handlers: main owns both.
 mcp::CatalogueToolHandler changes_tools(Catalogue& catalogue) {
-  return [&catalogue](Context&, json::object) -> io::Task<ToolResult> {
+  return [&catalogue](Context&, authority::Arguments) -> io::Task<ToolResult> {
     catalogue.report_tools_changed();
     co_return ToolResult::text("tools changed");
   };
 }
 
 mcp::CatalogueToolHandler changes_prompts(Catalogue& catalogue) {
-  return [&catalogue](Context&, json::object) -> io::Task<ToolResult> {
+  return [&catalogue](Context&, authority::Arguments) -> io::Task<ToolResult> {
     catalogue.report_prompts_changed();
     co_return ToolResult::text("prompts changed");
   };
 }
 
 mcp::CatalogueToolHandler updates_resource(Catalogue& catalogue) {
-  return [&catalogue](Context&, json::object arguments) -> io::Task<ToolResult> {
-    catalogue.report_updated(text_argument(arguments, "uri"));
+  return [&catalogue](Context&, authority::Arguments arguments) -> io::Task<ToolResult> {
+    catalogue.report_updated(text_argument(arguments.object(), "uri"));
     co_return ToolResult::text("resource updated");
   };
 }

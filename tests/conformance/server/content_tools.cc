@@ -4,43 +4,44 @@
 #include <fmt/format.h>
 
 #include "fixtures.h"
+#include "io/spawn.h"
 
 namespace relay::conformance {
 namespace {
 
-using mcp::Context;
 using protocol::LogLevel;
 using protocol::ToolResult;
+using serving::Context;
 using namespace std::chrono_literals;
 
 protocol::EmbeddedResource embed(std::string uri, std::string mime_type, std::string text) {
   return {{std::move(uri), std::move(mime_type), std::move(text), {}}, {}};
 }
 
-io::Task<ToolResult> simple_text(Context&, json::object) {
+io::Task<ToolResult> simple_text(Context&, authority::Arguments) {
   co_return ToolResult::text("This is a simple text response for testing.");
 }
 
-io::Task<ToolResult> image(Context&, json::object) {
+io::Task<ToolResult> image(Context&, authority::Arguments) {
   ToolResult result;
   result.content.push_back(protocol::image_content(png_bytes(), "image/png"));
   co_return result;
 }
 
-io::Task<ToolResult> audio(Context&, json::object) {
+io::Task<ToolResult> audio(Context&, authority::Arguments) {
   ToolResult result;
   result.content.push_back(protocol::audio_content(wav_bytes(), "audio/wav"));
   co_return result;
 }
 
-io::Task<ToolResult> embedded_resource(Context&, json::object) {
+io::Task<ToolResult> embedded_resource(Context&, authority::Arguments) {
   ToolResult result;
   result.content.push_back(
       embed("test://embedded-resource", "text/plain", "This is an embedded resource content."));
   co_return result;
 }
 
-io::Task<ToolResult> multiple_content(Context&, json::object) {
+io::Task<ToolResult> multiple_content(Context&, authority::Arguments) {
   ToolResult result = ToolResult::text("Multiple content types test:");
   result.content.push_back(protocol::image_content(png_bytes(), "image/png"));
   result.content.push_back(
@@ -48,11 +49,11 @@ io::Task<ToolResult> multiple_content(Context&, json::object) {
   co_return result;
 }
 
-io::Task<ToolResult> error_handling(Context&, json::object) {
+io::Task<ToolResult> error_handling(Context&, authority::Arguments) {
   co_return ToolResult::error("This tool intentionally returns an error for testing");
 }
 
-io::Task<ToolResult> with_progress(Context& context, json::object) {
+io::Task<ToolResult> with_progress(Context& context, authority::Arguments) {
   for (const int value : {0, 50, 100}) {
     context.progress(value, 100, fmt::format("Completed step {} of 100", value));
     RELAY_CO_CHECK(co_await io::sleep_for(50ms));
@@ -60,7 +61,7 @@ io::Task<ToolResult> with_progress(Context& context, json::object) {
   co_return ToolResult::text("progress done");
 }
 
-io::Task<ToolResult> with_logging(Context& context, json::object) {
+io::Task<ToolResult> with_logging(Context& context, authority::Arguments) {
   for (const char* message : {"Tool execution started", "Tool processing data", "Tool execution completed"}) {
     context.log(LogLevel::info, "fixture", message);
     RELAY_CO_CHECK(co_await io::sleep_for(50ms));
@@ -68,25 +69,24 @@ io::Task<ToolResult> with_logging(Context& context, json::object) {
   co_return ToolResult::text("logging done");
 }
 
-io::Task<ToolResult> reconnection(Context& context, json::object) {
+io::Task<ToolResult> reconnection(Context& context, authority::Arguments) {
   context.close_stream();
   RELAY_CO_CHECK(co_await io::sleep_for(200ms));
   co_return ToolResult::text("Reconnection test completed successfully");
 }
 
-io::Task<ToolResult> echo(Context&, json::object arguments) {
-  co_return ToolResult::text(text_argument(arguments, "message"));
+io::Task<ToolResult> echo(Context&, authority::Arguments arguments) {
+  co_return ToolResult::text(text_argument(arguments.object(), "message"));
 }
 
-io::Task<ToolResult> add_numbers(Context&, json::object arguments) {
-  const double sum =
-      json::find_number(arguments, "a").value_or(0) + json::find_number(arguments, "b").value_or(0);
+io::Task<ToolResult> add_numbers(Context&, authority::Arguments arguments) {
+  const double sum = json::find_number(arguments.object(), "a").value_or(0) +
+                     json::find_number(arguments.object(), "b").value_or(0);
   co_return ToolResult::value(json::object{{"sum", sum}});
 }
 
-io::Task<ToolResult> show_arguments(Context& context, json::object) {
-  co_return ToolResult::text(
-      std::string(json::find_text(context.request().params_text(), "arguments").value_or("{}")));
+io::Task<ToolResult> show_arguments(Context&, authority::Arguments arguments) {
+  co_return ToolResult::text(std::string(arguments.text()));
 }
 
 // What became of the sleeps that have a name: for tests that lose their connection on purpose and ask on
@@ -113,16 +113,16 @@ class NamedSleep {
   bool slept_ = false;
 };
 
-io::Task<ToolResult> sleep(std::shared_ptr<Fates> fates, json::object arguments) {
-  NamedSleep one(std::move(fates), text_argument(arguments, "name"));
-  RELAY_CO_CHECK(
-      co_await io::sleep_for(std::chrono::milliseconds(json::find_int(arguments, "ms").value_or(0))));
+io::Task<ToolResult> sleep(std::shared_ptr<Fates> fates, authority::Arguments arguments) {
+  NamedSleep one(std::move(fates), text_argument(arguments.object(), "name"));
+  RELAY_CO_CHECK(co_await io::sleep_for(
+      std::chrono::milliseconds(json::find_int(arguments.object(), "ms").value_or(0))));
   one.wake();
   co_return ToolResult::text("slept");
 }
 
-io::Task<ToolResult> sleep_fate(std::shared_ptr<Fates> fates, json::object arguments) {
-  const auto found = fates->find(text_argument(arguments, "name"));
+io::Task<ToolResult> sleep_fate(std::shared_ptr<Fates> fates, authority::Arguments arguments) {
+  const auto found = fates->find(text_argument(arguments.object(), "name"));
   co_return ToolResult::text(found == fates->end() ? "unknown" : found->second);
 }
 
@@ -132,11 +132,11 @@ Result<void> add_sleeping_tools(mcp::Catalogue& catalogue) {
       describe_tool(
           "sleep", "Waits",
           R"({"type":"object","properties":{"ms":{"type":"integer","minimum":0,"maximum":60000},"name":{"type":"string"}},"required":["ms"]})"),
-      [fates](Context&, json::object arguments) { return sleep(fates, std::move(arguments)); }));
+      [fates](Context&, authority::Arguments arguments) { return sleep(fates, std::move(arguments)); }));
   return catalogue.add_tool(
       describe_tool("sleep_fate", "Says what became of a sleep",
                     R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})"),
-      [fates](Context&, json::object arguments) { return sleep_fate(fates, std::move(arguments)); });
+      [fates](Context&, authority::Arguments arguments) { return sleep_fate(fates, std::move(arguments)); });
 }
 
 constexpr const char* kJsonSchema2020 =

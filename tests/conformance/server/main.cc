@@ -43,8 +43,8 @@ std::optional<Options> find_options(int argc, char** argv) {
   return options;
 }
 
-mcp::Identity make_identity() {
-  mcp::Identity identity;
+serving::Identity make_identity() {
+  serving::Identity identity;
   identity.info = {"relay-conformance-server",
                    "Relay conformance fixtures",
                    "1.0.0",
@@ -89,7 +89,7 @@ int serve_pipes(io::asio::io_context& loop, mcp::Server& server) {
   return 0;
 }
 
-int serve_http(io::asio::io_context& loop, mcp::Server& server, const mcp::Identity& identity,
+int serve_http(io::asio::io_context& loop, mcp::Server& server, const serving::Identity& identity,
                std::uint16_t port) {
   mcp::StreamableHttp http(server);
   mcp::SseLegacy sse(server, "/messages");

@@ -5,8 +5,8 @@
 namespace relay::conformance {
 namespace {
 
-using mcp::Context;
 using protocol::PromptResult;
+using serving::Context;
 
 PromptResult say(std::string text) {
   PromptResult result;

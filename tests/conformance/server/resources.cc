@@ -6,19 +6,19 @@
 namespace relay::conformance {
 namespace {
 
-using mcp::Context;
-using mcp::Variables;
 using protocol::ReadResult;
+using protocol::UriVariables;
+using serving::Context;
 
 mcp::ResourceReader reads_text(std::string mime_type, std::string text) {
-  return [mime_type, text](Context&, std::string uri, Variables) -> io::Task<ReadResult> {
+  return [mime_type, text](Context&, std::string uri, UriVariables) -> io::Task<ReadResult> {
     ReadResult result;
     result.contents.push_back({std::move(uri), mime_type, text, {}});
     co_return result;
   };
 }
 
-io::Task<ReadResult> read_binary(Context&, std::string uri, Variables) {
+io::Task<ReadResult> read_binary(Context&, std::string uri, UriVariables) {
   const auto bytes = as_bytes(png_bytes());
   ReadResult result;
   result.contents.push_back(
@@ -26,7 +26,7 @@ io::Task<ReadResult> read_binary(Context&, std::string uri, Variables) {
   co_return result;
 }
 
-io::Task<ReadResult> read_template(Context&, std::string uri, Variables variables) {
+io::Task<ReadResult> read_template(Context&, std::string uri, UriVariables variables) {
   const json::object data{
       {"id", variables["id"]}, {"templateTest", true}, {"data", "Data for ID: " + variables["id"]}};
   ReadResult result;

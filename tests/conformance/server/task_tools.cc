@@ -1,48 +1,49 @@
 #include <fmt/format.h>
 
 #include "fixtures.h"
+#include "io/spawn.h"
 
 namespace relay::conformance {
 namespace {
 
-using mcp::Context;
 using protocol::ElicitResult;
 using protocol::ToolResult;
+using serving::Context;
 using namespace std::chrono_literals;
 
 constexpr const char* kConfirmForm = R"({"type":"object","properties":{"confirm":{"type":"boolean"}}})";
 constexpr const char* kNameForm = R"({"type":"object","properties":{"name":{"type":"string"}}})";
 
-io::Task<ToolResult> greet(Context&, json::object arguments) {
-  co_return ToolResult::text(fmt::format("Hello, {}!", text_argument(arguments, "name")));
+io::Task<ToolResult> greet(Context&, authority::Arguments arguments) {
+  co_return ToolResult::text(fmt::format("Hello, {}!", text_argument(arguments.object(), "name")));
 }
 
-io::Task<ToolResult> slow_compute(Context&, json::object arguments) {
-  const double seconds = json::find_number(arguments, "seconds").value_or(0);
+io::Task<ToolResult> slow_compute(Context&, authority::Arguments arguments) {
+  const double seconds = json::find_number(arguments.object(), "seconds").value_or(0);
   RELAY_CO_CHECK(
       co_await io::sleep_for(std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000))));
-  co_return ToolResult::text(fmt::format("{} done", text_argument(arguments, "label")));
+  co_return ToolResult::text(fmt::format("{} done", text_argument(arguments.object(), "label")));
 }
 
-io::Task<ToolResult> failing_job(Context&, json::object) {
+io::Task<ToolResult> failing_job(Context&, authority::Arguments) {
   RELAY_CO_CHECK(co_await io::sleep_for(300ms));
   co_return ToolResult::error("the job failed");
 }
 
-io::Task<ToolResult> protocol_error_job(Context&, json::object) {
+io::Task<ToolResult> protocol_error_job(Context&, authority::Arguments) {
   RELAY_CO_CHECK(co_await io::sleep_for(100ms));
   co_return fail(protocol::to_error({protocol::code::kInternalError, "the job broke the protocol", {}}));
 }
 
-io::Task<ToolResult> confirm_delete(Context& context, json::object arguments) {
-  const std::string file = text_argument(arguments, "filename");
+io::Task<ToolResult> confirm_delete(Context& context, authority::Arguments arguments) {
+  const std::string file = text_argument(arguments.object(), "filename");
   RELAY_CO_TRY(const ElicitResult answer,
                co_await context.elicit(make_form("Delete " + file + "?", kConfirmForm), "confirm"));
   const bool confirmed = answer.accepted() && json::find_bool(answer.content, "confirm").value_or(false);
   co_return ToolResult::text((confirmed ? "deleted " : "kept ") + file);
 }
 
-io::Task<ToolResult> multi_input(Context& context, json::object) {
+io::Task<ToolResult> multi_input(Context& context, authority::Arguments) {
   std::vector<protocol::Ask> asks;
   asks.push_back({make_form("First name?", kNameForm), "first"});
   asks.push_back({make_form("Second name?", kNameForm), "second"});
@@ -52,7 +53,7 @@ io::Task<ToolResult> multi_input(Context& context, json::object) {
                                          text_argument(std::get<ElicitResult>(answers[1]).content, "name")));
 }
 
-io::Task<ToolResult> input_then_task(Context& context, json::object) {
+io::Task<ToolResult> input_then_task(Context& context, authority::Arguments) {
   RELAY_CO_TRY(const ElicitResult answer,
                co_await context.elicit(make_form("What is your name?", kNameForm), "user_name"));
   context.become_task();

@@ -1,8 +1,8 @@
 // Backend: what is served. The server above it knows the protocol, the backend knows the things.
 //
 // Two classes implement it. pipeline::GuardedBackend is what Relay serves: toolsets and upstream servers are
-// its providers. Catalogue is a fixed set of handlers, for tests and the conformance server. Everything runs
-// on the loop thread.
+// its providers. mcp::Catalogue is a fixed set of handlers, for tests and the conformance server. Everything
+// runs on the loop thread.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 #include "authority/arguments.h"
 #include "authority/caller.h"
 #include "io/task.h"
-#include "mcp/context.h"
 #include "protocol/capabilities.h"
 #include "protocol/listing.h"
 #include "protocol/log_level.h"
 #include "protocol/server_event.h"
 #include "protocol/tool.h"
+#include "serving/context.h"
 
-namespace relay::mcp {
+namespace relay::serving {
 
 struct Identity {
   protocol::Implementation info;
@@ -86,4 +86,4 @@ class Backend {
 
 Error unknown_tool(std::string_view name);
 
-}  // namespace relay::mcp
+}  // namespace relay::serving

@@ -1,8 +1,8 @@
-#include "mcp/backend.h"
+#include "serving/backend.h"
 
 #include <fmt/format.h>
 
-namespace relay::mcp {
+namespace relay::serving {
 
 io::Task<protocol::Listing<protocol::Resource>> Backend::list_resources(const authority::Caller&) {
   co_return protocol::Listing<protocol::Resource>{};
@@ -39,4 +39,4 @@ Error unknown_tool(std::string_view name) {
   return protocol::to_error({protocol::code::kInvalidParams, fmt::format("Unknown tool: {}", name), {}});
 }
 
-}  // namespace relay::mcp
+}  // namespace relay::serving
