@@ -240,7 +240,7 @@ TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
     "env": {"K": "${secret:k}"}, "cwd": "sub", "expose": "both", "enabled": false, "autostart": true, "era": "legacy", "sharing": "session",
     "sandbox": {"read": ["data", "/usr/share"], "write": ["out"], "hosts": ["*.example.org"], "user": "own",
       "limits": {"memMb": 100, "pids": 9, "cpus": 0.5, "cpuSeconds": 60, "openFiles": 99, "fileMb": 7, "tmpMb": 8, "tmpFiles": 77}}, "startTimeoutMs": 1000, "callTimeoutMs": 2000,
-    "idleStopMs": 0, "maxConcurrent": 3, "callsPerMinute": 4, "allow": ["get_*"], "deny": ["get_all"], "tiers": {"get_one": 1}}]})");
+    "idleStopMs": 0, "maxConcurrent": 3, "callsPerMinute": 4, "allow": ["get_*"], "deny": ["get_all"], "resultBytes": 0, "tiers": {"get_one": 1}}]})");
   ASSERT_THAT(loaded.problems, testing::IsEmpty());
   const upstream::ServerSpec& spec = loaded.config.mcps.at(0);
   EXPECT_EQ(spec.command, directory_ / "bin/x");
@@ -272,6 +272,7 @@ TEST_F(ConfigTest, AnUpstreamServerCanSayEverything) {
   EXPECT_EQ(spec.calls_per_minute, 4U);
   EXPECT_EQ(spec.allow, (std::vector<std::string>{"get_*"}));
   EXPECT_EQ(spec.deny, (std::vector<std::string>{"get_all"}));
+  EXPECT_EQ(spec.result_bytes, 0U);
   EXPECT_EQ(spec.tiers, (std::map<std::string, int>{{"get_one", 1}}));
 }
 

@@ -112,6 +112,7 @@ void read_limits(const json::object& entry, ServerSpec& spec) {
   spec.calls_per_minute = count_of(entry, "callsPerMinute");
   spec.allow = strings_of(entry.at("allow"));
   spec.deny = strings_of(entry.at("deny"));
+  spec.result_bytes = count_of(entry, "resultBytes");
   for (const auto& tier : entry.at("tiers").as_object())
     spec.tiers.emplace(tier.key(), tier.value().to_number<int>());
 }

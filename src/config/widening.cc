@@ -92,6 +92,7 @@ constexpr std::array kRules = {
     Rule{"mcps.*.idleStopMs", Direction::any},
     Rule{"mcps.*.maxConcurrent", Direction::down},
     Rule{"mcps.*.callsPerMinute", Direction::down_from_none},
+    Rule{"mcps.*.resultBytes", Direction::any},
     Rule{"mcps.*.allow", Direction::fewer_from_all},
     Rule{"mcps.*.deny", Direction::more},
 };

@@ -35,7 +35,7 @@ Result<void> apply_done_header(std::string_view header, RunOutcome& outcome) {
   if (!exit_code) return fail(invalid("done without an exit code"));
   outcome.exit_code = static_cast<int>(std::clamp<std::int64_t>(*exit_code, 0, 255));
   if (const auto value = json::find_text(header, "value")) outcome.value_json = std::string(*value);
-  outcome.value_text = bounded(json::find_string(done, "valueText"), limits::kResultBytes);
+  outcome.value_text = json::find_string(done, "valueText").value_or("");  // as long as the frame lets it be
   if (const json::object* error = json::find_object(done, "error")) outcome.error = parse_failure(*error);
   if (const json::object* usage = json::find_object(done, "usage")) {
     outcome.usage.cpu_ms = bounded_number(*usage, "cpuMs");

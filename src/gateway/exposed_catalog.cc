@@ -6,6 +6,7 @@
 
 #include "gateway/guarded_upstream.h"
 #include "gateway/names.h"
+#include "pipeline/bound.h"
 #include "protocol/uri_template.h"
 
 namespace relay::gateway {
@@ -49,8 +50,10 @@ void ExposedCatalog::add_tools(const ServerPtr& server, const upstream::Offer& o
     links->note(name, result);
   };
   const auto names = exposed_names(server->spec().name, *offer.tools.items, prefixed);
+  const std::size_t configured = server->spec().result_bytes;
+  const std::size_t budget = configured == 0 ? pipeline::kNoBudget : configured;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    auto entry = guard_tool(server, (*offer.tools.items)[i], names[i], limits::kResultBytes, note);
+    auto entry = guard_tool(server, (*offer.tools.items)[i], names[i], budget, note);
     if (tool_by_name_.contains(names[i])) {
       collisions.push_back(fmt::format("{}: the tool {} is listed twice; the second is left out",
                                        server->spec().name, names[i]));

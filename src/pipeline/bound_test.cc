@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
@@ -40,6 +41,7 @@ struct Store {
   FakeClock clock;
   SystemRandom random;
   ResultsStore results{clock, random};
+  Bounds bounds(std::size_t budget_bytes = limits::kResultBytes) { return {budget_bytes, "a", results}; }
 };
 
 TEST(ResultsStore, GivesRangesOfBytesAndLinesToTheirOwner) {
@@ -98,7 +100,7 @@ TEST(Reply, ToolResultsAreBoundedWhateverTheirShape) {
   protocol::ToolResult many;
   for (int i = 0; i < 10; ++i) many.content.push_back(protocol::text_content(std::string(100'000, 'x')));
   many.content.push_back(protocol::image_content("png", "image/png"));
-  bound(many, limits::kResultBytes, "a", s.results);
+  bound(many, s.bounds());
   EXPECT_LE(text_bytes(many), limits::kResultBytes);
   EXPECT_EQ(many.content.size(), 2U);
   const auto& text = std::get<protocol::TextContent>(many.content[0]).text;
@@ -109,24 +111,154 @@ TEST(Reply, ToolResultsAreBoundedWhateverTheirShape) {
   protocol::ToolResult proxied;
   proxied.raw = protocol::JsonText::trusted(R"({"content":[{"type":"text","text":")" +
                                             std::string(200'000, 'y') + R"("}],"isError":true})");
-  bound(proxied, limits::kResultBytes, "a", s.results);
+  bound(proxied, s.bounds());
   EXPECT_FALSE(proxied.raw);
   EXPECT_TRUE(proxied.is_error);
   EXPECT_LE(text_bytes(proxied), limits::kResultBytes);
 
   protocol::ToolResult small;
   small.raw = protocol::JsonText::trusted(R"({"content":[]})");
-  bound(small, limits::kResultBytes, "a", s.results);
+  bound(small, s.bounds());
   EXPECT_TRUE(small.raw);
 
   protocol::ToolResult structured =
       protocol::ToolResult::value(json::object{{"exitCode", 3}, {"x", std::string(8 * limits::kMiB, 'z')}});
   EXPECT_EQ(outcome_of(structured).exit_code, 3);
-  bound(structured, limits::kResultBytes, "a", s.results);
+  bound(structured, s.bounds());
   ASSERT_TRUE(structured.structured);
   EXPECT_EQ(structured.structured->at("exitCode").as_int64(), 3);
-  EXPECT_LE(structured.structured->at("x").as_string().size(), limits::kResultBytes + 100);
-  EXPECT_LE(text_bytes(structured), limits::kResultBytes);
+  EXPECT_LE(json::write(*structured.structured).size(), limits::kResultBytes);
+  EXPECT_EQ(structured.structured->at("x").as_string().find('['),
+            std::string::npos);  // no marker in the value
+  EXPECT_TRUE(structured.structured->at("truncated").as_bool());
+  EXPECT_TRUE(structured.content.empty());  // the text that is sent is the bounded structure
+}
+
+// The URI of a rest: "call read with path relay://results/x?offset=7 (stdout: …)".
+std::string uri_in(std::string_view rest) {
+  const std::string_view from = rest.substr(rest.find(kResultsPrefix));
+  return std::string(from.substr(0, from.find(' ')));
+}
+
+TEST(BoundStructure, KeepsSmallMembersWholeAndSharesTheRestAmongTheLargeOnes) {
+  json::object members{{"exitCode", 1},
+                       {"note", "short"},
+                       {"stdout", std::string(5000, 'a')},
+                       {"stderr", std::string(9000, '\n')}};
+  const std::vector<CutMember> cuts = bound_structure(members, 2000);
+  EXPECT_LE(json::write(members).size(), 2000U);
+  EXPECT_GT(json::write(members).size(), 1900U);
+  EXPECT_EQ(members.at("note"), "short");
+  ASSERT_EQ(cuts.size(), 2U);
+  EXPECT_EQ(cuts[0].name, "stdout");
+  EXPECT_EQ(cuts[0].total, 5000U);
+  EXPECT_EQ(cuts[0].query(), "?offset=" + std::to_string(members.at("stdout").as_string().size()));
+  EXPECT_EQ(cuts[1].whole, std::string(9000, '\n'));
+  EXPECT_LT(members.at("stderr").as_string().size() * 2, 1000U);  // escapes count
+}
+
+TEST(BoundStructure, CutsListsBetweenItemsAndCountsThem) {
+  json::array matches;
+  for (int i = 0; i < 1000; ++i) matches.push_back({{"line", i}});
+  json::object members{{"matches", matches}, {"totalMatches", 1000}};
+  const std::vector<CutMember> cuts = bound_structure(members, 800);
+  EXPECT_LE(json::write(members).size(), 800U);
+  ASSERT_EQ(cuts.size(), 1U);
+  EXPECT_EQ(cuts[0].shown, members.at("matches").as_array().size());
+  EXPECT_EQ(cuts[0].total, 1000U);
+  EXPECT_EQ(json::parse(cuts[0].whole).value(), json::value(matches));
+  // The named line is the first item that is not shown.
+  Store s;
+  const auto rest = s.results.read("a", s.results.keep("a", cuts[0].whole) + cuts[0].query());
+  EXPECT_TRUE(rest->text.starts_with(json::write(matches[cuts[0].shown]))) << rest->text.substr(0, 100);
+}
+
+TEST(BoundStructure, FitsWhateverTheShape) {
+  std::mt19937 random(7);
+  const auto make = [&](auto& self, int depth) -> json::value {
+    const unsigned kind = depth == 0 ? random() % 2 : random() % 4;
+    if (kind == 0) return json::string(random() % 300, random() % 3 == 0 ? '"' : 'x');
+    if (kind == 1) return static_cast<int>(random() % 1000);
+    if (kind == 2) {
+      json::array items;
+      for (unsigned i = random() % 20; i > 0; --i) items.push_back(self(self, depth - 1));
+      return items;
+    }
+    json::object members;
+    for (unsigned i = random() % 20; i > 0; --i) members[fmt::format("k{}", i)] = self(self, depth - 1);
+    return members;
+  };
+  for (int round = 0; round < 300; ++round) {
+    json::object members{{"a", make(make, 4)}, {"b", make(make, 2)}};
+    const std::size_t before = json::write(members).size();
+    const std::size_t budget = 300 + random() % 3000;
+    const auto cuts = bound_structure(members, budget);
+    EXPECT_LE(json::write(members).size(), std::max<std::size_t>(budget, 300)) << round;
+    EXPECT_EQ(cuts.empty(), before <= budget);
+  }
+}
+
+TEST(Reply, TheRestOfAStructureIsNamedAndReadsBack) {
+  Store s;
+  s.results.set_read_tool("read");
+  std::string printed;
+  for (int i = 0; i < 20'000; ++i) printed += fmt::format("{}\n", i);
+  protocol::ToolResult reply = protocol::ToolResult::value(json::object{{"stdout", printed}});
+  bound(reply, s.bounds());
+  const json::object& shown = reply.structured->as_object();
+  const std::string rest(*json::find_string(shown, "rest"));
+  EXPECT_TRUE(rest.starts_with("call read with path relay://results/")) << rest;
+  EXPECT_TRUE(rest.ends_with(
+      fmt::format("(stdout: {} of {} bytes shown)", shown.at("stdout").as_string().size(), printed.size())))
+      << rest;
+  std::string whole(*json::find_string(shown, "stdout"));
+  const std::string uri = uri_in(rest);
+  const RangeRequest range = parse_results_uri(uri).value();
+  EXPECT_EQ(range.offset, whole.size());
+  whole += s.results.read("a", range, printed.size())->text;
+  EXPECT_EQ(whole, printed);
+}
+
+TEST(Reply, AnUpstreamStructureStillFitsItsSchema) {
+  Store s;
+  const auto reply_of = [](std::string_view text) {
+    protocol::ToolResult reply;
+    reply.raw = protocol::JsonText::trusted(fmt::format(
+        R"({{"content":[{{"type":"text","text":"t"}}],"structuredContent":{{"x":"{}"}}}})", text));
+    return reply;
+  };
+  const auto closed = protocol::JsonText::trusted(
+      R"({"type":"object","properties":{"x":{"type":"string"}},"additionalProperties":false})");
+  protocol::ToolResult cut = reply_of(std::string(200'000, 'y'));
+  Bounds bounds = s.bounds();
+  bounds.output_schema = &closed;
+  bound(cut, bounds);
+  EXPECT_FALSE(cut.is_error);
+  EXPECT_EQ(cut.structured->as_object().size(), 1U);
+  EXPECT_TRUE(cut.meta.at("truncated").as_bool());
+
+  const auto exact = protocol::JsonText::trusted(
+      R"({"type":"object","properties":{"x":{"type":"string","minLength":200000}}})");
+  protocol::ToolResult refused = reply_of(std::string(200'000, 'y'));
+  bounds.output_schema = &exact;
+  bound(refused, bounds);
+  EXPECT_TRUE(refused.is_error);  // a client that checks the schema would refuse what is left
+  EXPECT_FALSE(refused.structured);
+}
+
+TEST(Reply, AnUpstreamResultWhoseFormsFitStaysByteForByte) {
+  Store s;
+  const std::string text(40'000, 'y');
+  protocol::ToolResult both;
+  both.raw = protocol::JsonText::trusted(fmt::format(
+      R"({{"content":[{{"type":"text","text":"{0}"}}],"structuredContent":{{"x":"{0}"}},"extra":1}})", text));
+  bound(both, s.bounds());
+  EXPECT_TRUE(both.raw);
+  protocol::ToolResult unbounded;
+  unbounded.raw = protocol::JsonText::trusted(
+      fmt::format(R"({{"content":[{{"type":"text","text":"{}"}}]}})", std::string(200'000, 'y')));
+  bound(unbounded, s.bounds(kNoBudget));
+  EXPECT_TRUE(unbounded.raw);
 }
 
 }  // namespace

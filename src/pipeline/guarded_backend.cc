@@ -102,6 +102,21 @@ GuardedBackend::GuardedBackend(serving::Identity identity, Pipeline& pipeline, R
   providers_.push_back(&own_);
 }
 
+void GuardedBackend::add(Provider& provider) {
+  providers_.push_back(&provider);
+  check_read_tool();
+}
+
+void GuardedBackend::set_tool_settings(ToolSettings settings) {
+  settings_ = std::move(settings);
+  check_read_tool();
+}
+
+void GuardedBackend::check_read_tool() {
+  ResultsStore& results = pipeline_.results();
+  if (!is_offered(results.read_tool())) results.set_read_tool({});
+}
+
 // One after the other, but each bounded in itself: the gateway asks its servers all at once.
 io::Task<void> GuardedBackend::prepare(const authority::Caller& caller) {
   for (Provider* provider : providers_) RELAY_CO_CHECK(co_await provider->prepare(caller));
@@ -207,7 +222,9 @@ io::Task<ToolResult> GuardedBackend::run_tool(serving::Context& context,
   call.upstream = entry->upstream;
   call.tier = entry->guarded.tier;
   ElicitingConfirmer confirmer(context);
-  Conditions conditions{confirmer, budget, problems_of(*entry, call)};
+  const auto& output_schema = entry->guarded.tool.output_schema;
+  Conditions conditions{confirmer, budget, problems_of(*entry, call),
+                        output_schema ? &*output_schema : nullptr};
   if (conditions.invalid.empty()) judge(call, entry->guarded);
   Work<ToolResult> work = [&](const Recorded& recorded) -> io::Task<ToolResult> {
     co_return check_output(*entry, co_await entry->guarded.handler(context, recorded));

@@ -38,7 +38,7 @@ class GuardedBackend final : public serving::Backend {
   GuardedBackend(serving::Identity identity, Pipeline& pipeline, RandomSource& random);
 
   /// Earlier ones win when two have the same name. The backend does not own them.
-  void add(Provider& provider) { providers_.push_back(&provider); }
+  void add(Provider& provider);
   /// Where a provider reports what changed. Null while nobody serves.
   /// News for all clients; without effect while nobody serves them.
   void tell_clients(const protocol::ServerEvent& event) const {
@@ -53,7 +53,7 @@ class GuardedBackend final : public serving::Backend {
 
   /// Holds for every provider's tools. A tool that is not offered is in no list and cannot be called, by
   /// programs neither.
-  void set_tool_settings(ToolSettings settings) { settings_ = std::move(settings); }
+  void set_tool_settings(ToolSettings settings);
 
   [[nodiscard]] const serving::Identity& identity() const override { return identity_; }
   void set_event_sink(protocol::EventSink sink) override { tell_ = std::move(sink); }
@@ -98,6 +98,8 @@ class GuardedBackend final : public serving::Backend {
                                           std::shared_ptr<const Provider::Entry> entry,
                                           authority::Arguments arguments, std::string parent);
 
+  /// Results that are cut name the tool that reads the rest, unless the configuration switched it off.
+  void check_read_tool();
   [[nodiscard]] bool is_offered(std::string_view name) const;
   [[nodiscard]] std::size_t budget_of(const GuardedTool& tool) const;
 

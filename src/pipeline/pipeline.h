@@ -18,6 +18,7 @@
 #include "audit/journal.h"
 #include "base/limits.h"
 #include "io/spawn.h"
+#include "pipeline/bound.h"
 #include "pipeline/confirmer.h"
 #include "pipeline/reply.h"
 #include "pipeline/results_store.h"
@@ -38,6 +39,7 @@ struct Conditions {
   Confirmer& confirmer;
   std::size_t budget_bytes = limits::kResultBytes;
   std::string invalid;  // what the schema says is wrong with the arguments; empty when they are fine
+  const protocol::JsonText* output_schema = nullptr;  // what a cut result still has to fit; outlives the call
 };
 
 template <class Reply>
@@ -144,7 +146,9 @@ io::Task<authority::Outcome> Pipeline::execute(const authority::Recorded& record
                                                MonoTime began, Result<Reply>& reply) {
   Observation observation(*this, recorded, began);
   reply = co_await contain(work, recorded);
-  if (reply) bound(*reply, conditions.budget_bytes, recorded.call().caller.principal, results_);
+  if (reply)
+    bound(*reply,
+          {conditions.budget_bytes, recorded.call().caller.principal, results_, conditions.output_schema});
   authority::Outcome outcome = describe_outcome(reply);
   observation.end(outcome.ending);
   co_return outcome;

@@ -1,4 +1,5 @@
-// What the pipeline must know of a reply, whatever kind it is: how to refuse, how to bound, what to hash.
+// What the pipeline must know of a reply, whatever kind it is: how to refuse, what to hash. How to bound it
+// is in pipeline/bound.h.
 //
 // Tools answer a refusal with a result that the model reads; resources and prompts with an error. One
 // overload set each, so that Pipeline::run is written once.
@@ -27,16 +28,6 @@ template <>
 Result<protocol::ReadResult> refuse(const Refused& refused);
 template <>
 Result<protocol::PromptResult> refuse(const Refused& refused);
-
-class ResultsStore;
-
-/// Cuts the reply to its budget; what was cut off is kept for the principal.
-void bound(protocol::ToolResult& reply, std::size_t budget_bytes, std::string_view principal,
-           ResultsStore& results);
-void bound(protocol::ReadResult& reply, std::size_t budget_bytes, std::string_view principal,
-           ResultsStore& results);
-void bound(protocol::PromptResult& reply, std::size_t budget_bytes, std::string_view principal,
-           ResultsStore& results);
 
 /// Hash and length of what the client gets, and the exit code where there is one.
 authority::Outcome outcome_of(const protocol::ToolResult& reply);

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "base/limits.h"
 
 namespace relay::pipeline {
 namespace {
@@ -41,7 +40,7 @@ std::size_t line_begin(std::string_view text, std::size_t from, std::size_t coun
 
 Slice cut(std::string_view text, std::size_t begin, std::size_t length) {
   begin = align(text, begin);
-  std::string_view piece = utf8_prefix(text.substr(begin), std::min(length, limits::kResultBytes));
+  std::string_view piece = utf8_prefix(text.substr(begin), length);
   // A length shorter than the next character would never get anywhere.
   if (piece.empty() && length > 0) piece = utf8_prefix(text.substr(begin), 4);
   return {std::string(piece), begin, text.size()};
@@ -88,6 +87,11 @@ std::string ResultsStore::keep(std::string_view principal, std::string text) {
 
 Result<Slice> ResultsStore::read(std::string_view principal, std::string_view uri) {
   RELAY_TRY(const RangeRequest request, parse_results_uri(uri));
+  return read(principal, request);
+}
+
+Result<Slice> ResultsStore::read(std::string_view principal, const RangeRequest& request,
+                                 std::size_t bytes_max) {
   sweep();
   const auto found = by_id_.find(request.id);
   // Somebody else's result and one that is gone look the same.
@@ -95,11 +99,20 @@ Result<Slice> ResultsStore::read(std::string_view principal, std::string_view ur
     return fail(not_found("this result is no longer kept; make the call again"));
   const std::string_view text = found->second->text;
   if (!request.line && !request.lines)
-    return cut(text, request.offset.value_or(0), request.length.value_or(limits::kResultBytes));
+    return cut(text, request.offset.value_or(0), std::min(request.length.value_or(bytes_max), bytes_max));
   const std::size_t begin =
       line_begin(text, 0, request.line.value_or(1) == 0 ? 0 : request.line.value_or(1) - 1);
   const std::size_t end = request.lines ? line_begin(text, begin, *request.lines) : text.size();
-  return cut(text, begin, end - begin);
+  return cut(text, begin, std::min(end - begin, bytes_max));
+}
+
+std::string ResultsStore::how_to_read(std::string_view places) const {
+  return read_tool_.empty() ? fmt::format("read resource {}", places)
+                            : fmt::format("call {} with path {}", read_tool_, places);
+}
+
+std::int64_t ResultsStore::kept_minutes() {
+  return std::chrono::duration_cast<std::chrono::minutes>(limits::kResultKept).count();
 }
 
 void ResultsStore::sweep() {

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "base/result.h"
 
@@ -49,8 +50,17 @@ class ResultsStore {
 
   /// The URI. Text beyond limits::kKeptResultBytes is not kept.
   std::string keep(std::string_view principal, std::string text);
-  /// At most limits::kResultBytes at once.
+  /// At most `bytes_max` at once.
+  Result<Slice> read(std::string_view principal, const RangeRequest& request,
+                     std::size_t bytes_max = limits::kResultBytes);
   Result<Slice> read(std::string_view principal, std::string_view uri);
+
+  /// The tool that reads kept results, when clients have one; otherwise they are told to read a resource.
+  void set_read_tool(std::string name) { read_tool_ = std::move(name); }
+  [[nodiscard]] const std::string& read_tool() const { return read_tool_; }
+  /// "call read with path <places>", or "read resource <places>".
+  [[nodiscard]] std::string how_to_read(std::string_view places) const;
+  static std::int64_t kept_minutes();
 
   [[nodiscard]] std::size_t count() const { return entries_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -72,6 +82,7 @@ class ResultsStore {
   Entries entries_;  // oldest first
   std::unordered_map<std::string, Entries::iterator> by_id_;
   std::size_t bytes_ = 0;
+  std::string read_tool_;
 };
 
 }  // namespace relay::pipeline

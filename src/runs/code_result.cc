@@ -23,12 +23,24 @@ void add_section(std::string& text, std::string_view title, std::string_view bod
   text += fmt::format("{}\n{}", title, to_valid_utf8(body));
 }
 
-void put_output(json::object& out, std::string_view name, std::string_view bytes, bool truncated) {
+// Output that is empty is not there: a model reads every member.
+void put_output(json::object& out, std::string_view name, std::string_view bytes) {
+  if (bytes.empty()) return;
   const std::string key(name);
   const bool is_text = is_valid_utf8(bytes);
   out[key] = is_text ? std::string(bytes) : to_base64(bytes);
   if (!is_text) out[key + "Encoding"] = "base64";
-  if (truncated) out[key + "Truncated"] = true;
+}
+
+// What a run printed beyond its limit is gone: the program has to print less, or to a file.
+void put_rest(json::object& out, const RunOutcome& outcome) {
+  if (!outcome.stdout_truncated && !outcome.stderr_truncated) return;
+  const std::string_view what = !outcome.stderr_truncated   ? "stdout"
+                                : !outcome.stdout_truncated ? "stderr"
+                                                            : "stdout and stderr";
+  out["truncated"] = true;
+  out["rest"] = fmt::format(
+      "{} reached the limit stdoutBytes and the rest is lost; write long output to a file in /out", what);
 }
 
 json::object error_json(const executors::RunFailure& error) {
@@ -78,8 +90,10 @@ std::string run_text(const FinishedRun& run) {
   add_section(text, "error:", error);
   if (!error.empty() && !outcome.stdout_bytes.empty()) text += "\nstdout:\n";
   text += to_valid_utf8(outcome.stdout_bytes);
-  if (outcome.stdout_truncated) text += "\n[stdout truncated]";
+  if (outcome.stdout_truncated)
+    text += "\n[stdout truncated: the rest is lost; write long output to a file in /out]";
   add_section(text, "stderr:", without_error(outcome.stderr_bytes, trim_ascii(error)));
+  if (outcome.stderr_truncated) text += "\n[stderr truncated: the rest is lost]";
   add_section(text, "value:", value_text(outcome));
   for (const Artifact& artifact : run.artifacts)
     add_section(text, "artifact:",
@@ -98,23 +112,29 @@ json::object run_structured(const FinishedRun& run) {
   const RunOutcome& outcome = run.outcome;
   json::object out;
   out["exitCode"] = outcome.exit_code;
-  put_output(out, "stdout", outcome.stdout_bytes, outcome.stdout_truncated);
-  put_output(out, "stderr", outcome.stderr_bytes, outcome.stderr_truncated);
+  put_output(out, "stdout", outcome.stdout_bytes);
+  put_output(out, "stderr", outcome.stderr_bytes);
   if (outcome.value_json)
     if (auto value = json::parse(*outcome.value_json)) out["value"] = std::move(*value);
   if (!outcome.value_json && !outcome.value_text.empty())
     out["valueText"] = to_valid_utf8(outcome.value_text);
   if (outcome.error) out["error"] = error_json(*outcome.error);
   if (!run.artifacts.empty()) out["artifacts"] = artifacts_json(run.artifacts);
-  out["usage"] = {{"wallMs", rounded(outcome.usage.wall_ms)},
-                  {"cpuMs", rounded(outcome.usage.cpu_ms)},
-                  {"memPeakMb", rounded(outcome.usage.mem_peak_mb)},
-                  {"queuedMs", rounded(outcome.usage.queued_ms)}};
-  out["runId"] = run.run_id;
-  out["executor"] = outcome.executor;
   if (!run.session.empty()) out["session"] = run.session;
   if (!run.notes.empty()) out["notes"] = json::array(run.notes.begin(), run.notes.end());
+  put_rest(out, outcome);
   return out;
+}
+
+json::object run_meta(const FinishedRun& run) {
+  const executors::RunUsage& usage = run.outcome.usage;
+  return {{"usage",
+           {{"wallMs", rounded(usage.wall_ms)},
+            {"cpuMs", rounded(usage.cpu_ms)},
+            {"memPeakMb", rounded(usage.mem_peak_mb)},
+            {"queuedMs", rounded(usage.queued_ms)}}},
+          {"runId", run.run_id},
+          {"executor", run.outcome.executor}};
 }
 
 protocol::ToolResult run_result(const FinishedRun& run) {
@@ -122,6 +142,7 @@ protocol::ToolResult run_result(const FinishedRun& run) {
   result.content.push_back(protocol::text_content(run_text(run)));
   result.content.insert(result.content.end(), run.displayed.begin(), run.displayed.end());
   result.structured = run_structured(run);
+  result.meta = run_meta(run);
   result.is_error = run.outcome.exit_code != 0;
   return result;
 }

@@ -30,8 +30,12 @@ struct FinishedRun {
 /// stdout, then "stderr:" and "error:" parts when there is something, "exit: N" first when it is not 0.
 std::string run_text(const FinishedRun& run);
 
-/// Output that is not UTF-8 is base64 there, beside "stdoutEncoding": "base64".
+/// What a model may read instead of the text: only what the program gave. Output that is not UTF-8 is base64
+/// there, beside "stdoutEncoding": "base64".
 json::object run_structured(const FinishedRun& run);
+
+/// What only programs and people want to know of a run: usage, runId, executor.
+json::object run_meta(const FinishedRun& run);
 
 protocol::ToolResult run_result(const FinishedRun& run);
 

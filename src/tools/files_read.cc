@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/media_type.h"
+#include "pipeline/bound.h"
 #include "tools/file_uri.h"
 
 namespace relay::tools {
@@ -17,6 +18,7 @@ using protocol::ToolResult;
 
 constexpr std::size_t kPieceBytes = limits::kMiB;
 constexpr std::size_t kBinaryProbeBytes = 8 * limits::kKiB;
+constexpr std::size_t kShownBytes = limits::kResultBytes - 512;  // the rest is for the other members
 
 // Numbers below the least are as good as none.
 std::optional<std::uint64_t> count_of(const json::object& arguments, std::string_view name,
@@ -54,19 +56,15 @@ Result<std::uint64_t> find_line(const vfs::Tree& tree, const std::string& path, 
   return offset;
 }
 
-// Cuts bytes after that many lines; returns how many were there.
-std::uint64_t keep_lines(std::string& bytes, std::uint64_t lines) {
-  std::uint64_t seen = 0;
-  for (std::size_t at = 0; at < bytes.size();) {
+// Cuts bytes after that many lines.
+void keep_lines(std::string& bytes, std::uint64_t lines) {
+  std::size_t at = 0;
+  for (; lines > 0; --lines) {
     const std::size_t newline = bytes.find('\n', at);
-    if (newline == std::string::npos) break;
+    if (newline == std::string::npos) return;
     at = newline + 1;
-    if (++seen == lines) {
-      bytes.resize(at);
-      break;
-    }
   }
-  return seen;
+  bytes.resize(at);
 }
 
 // How many bytes at the end begin a character whose rest is not there.
@@ -110,25 +108,27 @@ std::string how_to_go_on(const FilePart& part) {
   return fmt::format("read on with offset={}", part.end);
 }
 
-// How much of it a model is shown without having asked for a size. Replaced characters have other offsets
-// than the bytes they stand for, so such a text is not cut here.
-std::string_view shown_bytes(const ReadArguments& arguments, const FilePart& part) {
-  if (arguments.bytes_max || part.lossy) return part.bytes;
-  if (arguments.encoding == Encoding::utf8) return utf8_prefix(part.bytes, limits::kResultBytes);
-  return std::string_view(part.bytes).substr(0, limits::kResultBytes / 4 * 3);
+// Without a size of its own, a part fits the budget of a result in both its forms. Text that is not UTF-8
+// gets three bytes for each byte that is replaced.
+void fit_result(const ReadArguments& arguments, FilePart& part) {
+  if (arguments.bytes_max || arguments.encoding == Encoding::binary) return;
+  std::size_t kept = kShownBytes / 4 * 3;
+  if (arguments.encoding == Encoding::utf8)
+    kept = is_valid_utf8(utf8_prefix(part.bytes, kShownBytes))
+               ? pipeline::json_prefix(part.bytes, kShownBytes).size()
+               : kShownBytes / 3;
+  if (kept >= part.bytes.size()) return;
+  part.bytes.resize(kept);
+  const std::size_t newline = part.line ? part.bytes.rfind('\n') : std::string::npos;
+  if (newline != std::string::npos) part.bytes.resize(newline + 1);
 }
 
 // What the model sees: the content, and one line about what is missing.
 std::string text_for_model(const ReadArguments& arguments, const FilePart& part) {
-  const std::string_view shown = shown_bytes(arguments, part);
-  std::string text = arguments.encoding == Encoding::utf8 ? std::string(shown) : to_base64(shown);
+  std::string text = arguments.encoding == Encoding::utf8 ? part.bytes : to_base64(part.bytes);
   if (part.lossy) text += "\n[not valid UTF-8; base64 gives the exact bytes]";
-  if (shown.size() < part.bytes.size()) {
-    text += fmt::format("\n[bytes {}-{} of {}; read on with offset={}]", part.offset,
-                        part.offset + shown.size(), part.size, part.offset + shown.size());
-  } else if (part.end < part.size) {
+  if (part.end < part.size)
     text += fmt::format("\n[bytes {}-{} of {}; {}]", part.offset, part.end, part.size, how_to_go_on(part));
-  }
   return text;
 }
 
@@ -162,8 +162,7 @@ ReadArguments read_read_arguments(const json::object& arguments) {
 Result<FilePart> read_part(const vfs::Tree& tree, const ReadArguments& arguments) {
   FilePart part;
   part.offset = arguments.offset;
-  const bool by_line = arguments.first_line || arguments.lines;
-  if (by_line) {
+  if (arguments.first_line || arguments.lines) {
     part.line = arguments.first_line.value_or(1);
     RELAY_TRY(part.offset, find_line(tree, arguments.path, *part.line));
   }
@@ -172,11 +171,17 @@ Result<FilePart> read_part(const vfs::Tree& tree, const ReadArguments& arguments
   RELAY_TRY(vfs::ReadChunk chunk, tree.read(arguments.path, part.offset, wanted));
   part.bytes = std::move(chunk.bytes);
   part.size = chunk.size;
-  const std::uint64_t seen = by_line ? keep_lines(part.bytes, arguments.lines.value_or(UINT64_MAX)) : 0;
+  if (arguments.lines) keep_lines(part.bytes, *arguments.lines);
+  return finish_part(arguments, std::move(part));
+}
+
+Result<FilePart> finish_part(const ReadArguments& arguments, FilePart part) {
+  fit_result(arguments, part);
+  const auto newlines = static_cast<std::uint64_t>(std::ranges::count(part.bytes, '\n'));
   part.end = part.offset + part.bytes.size();
   if (arguments.encoding == Encoding::utf8) RELAY_CHECK(make_text(part, arguments.path));
-  const bool whole_lines = by_line && part.end < part.size && part.bytes.ends_with('\n');
-  if (whole_lines) part.next_line = *part.line + seen;
+  const bool whole_lines = part.line && part.end < part.size && part.bytes.ends_with('\n');
+  if (whole_lines) part.next_line = *part.line + newlines;
   return part;
 }
 
@@ -184,14 +189,17 @@ ToolResult file_result(const ReadArguments& arguments, FilePart part) {
   ToolResult result;
   const bool text = arguments.encoding == Encoding::utf8;
   json::object structured;
-  structured["content"] = text ? part.bytes : to_base64(part.bytes);
-  structured["encoding"] = text ? "utf-8" : "base64";
+  if (arguments.encoding != Encoding::binary)
+    structured["content"] = text ? part.bytes : to_base64(part.bytes);
+  if (arguments.encoding != Encoding::binary) structured["encoding"] = text ? "utf-8" : "base64";
   structured["size"] = part.size;
   if (part.offset > 0) structured["offset"] = part.offset;
   if (part.line) structured["line"] = *part.line;
   if (part.next_line) structured["nextLine"] = *part.next_line;
   if (part.end < part.size) structured["nextOffset"] = part.end;
   if (part.lossy) structured["lossy"] = true;
+  if (part.end < part.size) structured["truncated"] = true;
+  if (part.end < part.size) structured["rest"] = how_to_go_on(part);
   result.structured = std::move(structured);
   if (arguments.encoding == Encoding::binary) {
     result.content.push_back(protocol::text_content(
@@ -222,6 +230,8 @@ ToolResult listing_result(std::string_view path, const vfs::DirectoryListing& li
   ToolResult result = ToolResult::text(std::move(text));
   json::object structured{{"type", "dir"}, {"entries", std::move(entries)}};
   if (listing.truncated) structured["truncated"] = true;
+  if (listing.truncated)
+    structured["rest"] = fmt::format("only the first {} entries", listing.entries.size());
   result.structured = std::move(structured);
   return result;
 }

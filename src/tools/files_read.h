@@ -18,13 +18,13 @@ namespace relay::tools {
 enum class Encoding : std::uint8_t {
   utf8,
   base64,
-  binary,  // base64 in the structured result; images, audio and other files as content that a client can show
+  binary,  // images, audio and other files as content that a client can show, and nowhere else
 };
 
 struct ReadArguments {
   std::string path;
   Encoding encoding = Encoding::utf8;
-  std::optional<std::uint64_t> bytes_max;  // missing: the default, and less as text for the model
+  std::optional<std::uint64_t> bytes_max;  // missing: what fits a result
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> first_line;  // from 1
   std::optional<std::uint64_t> lines;
@@ -47,6 +47,10 @@ Result<protocol::ToolResult> read_path(const vfs::Tree& tree, const ReadArgument
 
 /// The part of a file that is asked for, for tools and resources.
 Result<FilePart> read_part(const vfs::Tree& tree, const ReadArguments& arguments);
+
+/// Cuts what was read to what a result holds, and says where it ends. Fails when text is asked for and there
+/// is none.
+Result<FilePart> finish_part(const ReadArguments& arguments, FilePart part);
 
 protocol::ToolResult file_result(const ReadArguments& arguments, FilePart part);
 protocol::ToolResult listing_result(std::string_view path, const vfs::DirectoryListing& listing);

@@ -55,6 +55,13 @@ bool is_truncated(const search::SearchResult& found) {
   return found.matches.size() < found.total || found.end != search::SearchEnd::complete;
 }
 
+void put_rest(json::object& out, const search::SearchResult& found) {
+  out["truncated"] = true;
+  const std::string_view why = why_partial(found.end);
+  out["rest"] = fmt::format("the first {} are here; raise maxResults, or narrow paths or filePattern{}",
+                            found.matches.size(), why);
+}
+
 std::string summary(const search::SearchRequest& request, const search::SearchResult& found) {
   const std::string_view unit = request.report == search::Report::files ? "files" : "matches";
   const std::string shown =
@@ -127,8 +134,8 @@ protocol::ToolResult search_result(const search::SearchRequest& request, const s
   for (const search::SearchMatch& match : found.matches) matches.push_back(to_json(match, request.report));
   result.structured = json::object{{"matches", std::move(matches)},
                                    {"totalMatches", found.total},
-                                   {"truncated", is_truncated(found)},
                                    {"filesSearched", found.files_searched}};
+  if (is_truncated(found)) put_rest(result.structured->get_object(), found);
   return result;
 }
 

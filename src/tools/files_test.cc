@@ -6,6 +6,7 @@
 #include "tools/files_search.h"
 #include "tools/files_tools.h"
 #include "tools/files_write.h"
+#include "tools/kept_results.h"
 #include "vfs/temp_dir.h"
 
 namespace relay::tools {
@@ -88,20 +89,62 @@ TEST_F(FilesTest, PagesByLines) {
   EXPECT_NE(failure(R"({"path":"/tmp/f","line":99})").message.find("has only 50 lines"), std::string::npos);
 }
 
-TEST_F(FilesTest, TheModelIsShownLessThanTheProgram) {
-  dir_.write("big", std::string(200'000, 'x'));
+TEST_F(FilesTest, APartFitsTheBudgetInBothForms) {
+  std::string lines;
+  for (int i = 0; lines.size() < 200'000; ++i) lines += fmt::format("\"line\" {}\n", i);
+  dir_.write("big", lines);
   const ToolResult result = read(R"({"path":"/tmp/big"})");
-  EXPECT_EQ(json::find_string(result.structured->as_object(), "content")->size(), 200'000U);
-  EXPECT_LT(text_of(result).size(), 66'000U);
-  EXPECT_TRUE(text_of(result).ends_with("[bytes 0-65536 of 200000; read on with offset=65536]"));
+  const json::object& shown = result.structured->as_object();
+  const std::string_view content = *json::find_string(shown, "content");
+  EXPECT_LE(text_of(result).size(), limits::kResultBytes);
+  EXPECT_LE(json::write(shown).size(), limits::kResultBytes);
+  EXPECT_GT(json::write(shown).size(), limits::kResultBytes - 1000);  // escapes are counted, not guessed
+  EXPECT_TRUE(*json::find_bool(shown, "truncated"));
+  EXPECT_EQ(*json::find_string(shown, "rest"), fmt::format("read on with offset={}", content.size()));
+  EXPECT_TRUE(text_of(result).ends_with(
+      fmt::format("[bytes 0-{0} of {1}; read on with offset={0}]", content.size(), lines.size())));
+
+  const ToolResult by_line = read(R"({"path":"/tmp/big","line":3})");
+  EXPECT_TRUE(json::find_string(by_line.structured->as_object(), "content")->ends_with('\n'));
+  EXPECT_NE(json::find_int(by_line.structured->as_object(), "nextLine"), std::nullopt);
+
+  const auto asked = structured(R"({"path":"/tmp/big","maxBytes":150000})");
+  EXPECT_EQ(json::find_string(asked, "content")->size(), 150'000U);
 }
 
 TEST_F(FilesTest, Base64PagesByTheBytesOfTheFile) {
   dir_.write("big", std::string(200'000, '\0'));
   const std::string text = text_of(read(R"({"path":"/tmp/big","encoding":"base64"})"));
-  EXPECT_TRUE(text.ends_with("[bytes 0-49152 of 200000; read on with offset=49152]"))
+  EXPECT_TRUE(text.ends_with("\n[bytes 0-48768 of 200000; read on with offset=48768]"))
       << text.substr(text.size() - 80);
-  EXPECT_EQ(find_base64(text.substr(0, 65'536)), std::string(49'152, '\0'));
+  EXPECT_TRUE(find_base64(text.substr(0, text.find('\n'))) == std::string(48'768, '\0'));
+}
+
+TEST(KeptResults, AreReadLikeFiles) {
+  FakeClock clock;
+  SystemRandom random;
+  pipeline::ResultsStore results(clock, random);
+  const std::string uri = results.keep("ann", "one\ntwo\nthree\n");
+  const auto read_with = [&](std::string path, std::string_view more) {
+    json::object arguments = object(more);
+    arguments["path"] = std::move(path);
+    return read_kept(results, "ann", read_read_arguments(arguments));
+  };
+  EXPECT_TRUE(is_kept_result(uri));
+  EXPECT_EQ(json::write(*read_with(uri, "{}")->structured),
+            R"({"content":"one\ntwo\nthree\n","encoding":"utf-8","size":14})");
+  for (const auto& [path, more] :
+       {std::pair(uri + "?offset=4&length=4", "{}"), std::pair(uri + "?line=2&lines=1", "{}"),
+        std::pair(uri, R"({"offset":4,"maxBytes":4})"), std::pair(uri, R"({"line":2,"lines":1})")}) {
+    const auto found = read_with(path, more);
+    ASSERT_TRUE(found) << path;
+    EXPECT_EQ(*json::find_string(found->structured->as_object(), "content"), "two\n") << path;
+    EXPECT_EQ(*json::find_int(found->structured->as_object(), "nextOffset"), 8) << path;
+  }
+  EXPECT_EQ(*json::find_int(read_with(uri, R"({"line":2,"lines":1})")->structured->as_object(), "nextLine"),
+            3);
+  EXPECT_EQ(json::write(*read_with(uri, R"({"stat":true})")->structured), R"({"type":"result","size":14})");
+  EXPECT_EQ(read_kept(results, "bob", {.path = uri}).error().kind, ErrorKind::not_found);
 }
 
 TEST_F(FilesTest, BinaryFiles) {
@@ -177,7 +220,7 @@ TEST_F(FilesTest, SearchSpeaksCompactly) {
   const ToolResult cut = ask(R"({"pattern":"X","caseSensitive":false,"maxResults":1})");
   EXPECT_EQ(
       json::write(*cut.structured),
-      R"({"matches":[{"path":"/tmp/a.cc","line":2,"column":5,"text":"two x"}],"totalMatches":3,"truncated":true,"filesSearched":2})");
+      R"({"matches":[{"path":"/tmp/a.cc","line":2,"column":5,"text":"two x"}],"totalMatches":3,"filesSearched":2,"truncated":true,"rest":"the first 1 are here; raise maxResults, or narrow paths or filePattern"})");
   EXPECT_EQ(json::write(ask(R"({"pattern":"a.c","literal":true})").structured->as_object()["matches"]), "[]");
 }
 
@@ -200,8 +243,11 @@ TEST(FilesTools, NameTheMountsAndTakeTheirTiersFromTheCode) {
   spec.mounts = {{"p", state.path()}};
   auto trees = vfs::Trees::open(spec, nullptr).value();
   io::ThreadPool pool(1);
-  const auto world =
-      std::make_shared<FilesWorld>(FilesWorld{*trees, pool, std::make_shared<search::Searcher>(1), pool});
+  FakeClock clock;
+  SystemRandom random;
+  pipeline::ResultsStore results(clock, random);
+  const auto world = std::make_shared<FilesWorld>(
+      FilesWorld{*trees, pool, std::make_shared<search::Searcher>(1), pool, results});
   pipeline::Toolset toolset("files");
   ASSERT_TRUE(add_files_tools(toolset, world));
   std::vector<protocol::Tool> tools;

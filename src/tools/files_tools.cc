@@ -12,6 +12,7 @@
 #include "tools/files_read.h"
 #include "tools/files_search.h"
 #include "tools/files_write.h"
+#include "tools/kept_results.h"
 #include "tools/tool_definition.h"
 #include "vfs/async_tree.h"
 
@@ -23,6 +24,10 @@ using authority::Recorded;
 using authority::Tier;
 using pipeline::GuardedTool;
 using protocol::ToolResult;
+
+// The tool keeps to the budget of other tools by itself and says how to read on. More comes only when the
+// caller gives maxBytes; base64 and escapes make it longer.
+constexpr std::size_t kReadBudgetBytes = 2 * limits::kFileReadBytes;
 
 std::string clean(std::string_view text) {
   const auto path = vfs::parse_tree_path(text);
@@ -38,8 +43,10 @@ Result<std::shared_ptr<vfs::Tree>> tree_of(const FilesWorld& world, const Record
 }
 
 io::Task<ToolResult> read(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
-  RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
   ReadArguments arguments = read_read_arguments(recorded.call().args.object());
+  if (is_kept_result(arguments.path))
+    co_return read_kept(world->results, recorded.call().caller.principal, arguments);
+  RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
   const vfs::AsyncTree files(world->pool, std::move(tree));
   auto work = [arguments = std::move(arguments)](vfs::Tree& on) { return read_path(on, arguments); };
   co_return co_await files.run(std::move(work));
@@ -149,7 +156,7 @@ Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const F
   RELAY_TRY(GuardedTool reading, make_tool(embedded::read(), world, read));
   reading.policy_text = read_policy_text;
   reading.fields = read_fields;
-  reading.budget_bytes = limits::kMiB;  // the tool itself shows a model less, and says how to read on
+  reading.budget_bytes = kReadBudgetBytes;
   RELAY_CHECK(toolset.add_tool(std::move(reading)));
 
   RELAY_TRY(GuardedTool writing, make_tool(embedded::write(), world, write));
@@ -164,6 +171,7 @@ Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const F
   searching.fields = search_fields;
   RELAY_CHECK(toolset.add_tool(std::move(searching)));
 
+  world->results.set_read_tool("read");
   add_file_resources(toolset, std::move(world));
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "io/thread_pool.h"
 #include "pipeline/guarded_backend.h"
+#include "pipeline/results_store.h"
 #include "search/search.h"
 #include "vfs/workspace.h"
 
@@ -18,6 +19,7 @@ struct FilesWorld {
   io::ThreadPool& pool;
   std::shared_ptr<search::Searcher> searcher;
   io::ThreadPool& search_pool;  // of its own: a search takes seconds, and reading a file must not wait for it
+  pipeline::ResultsStore& results;  // read opens them, too
 };
 
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);

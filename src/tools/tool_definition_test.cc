@@ -203,11 +203,10 @@ TEST(ToolDefinitions, DefaultsOfReadAreThoseOfTheCode) {
   EXPECT_EQ(spelled.encoding, plain.encoding);
   EXPECT_EQ(spelled.offset, plain.offset);
   EXPECT_EQ(spelled.stat_only, plain.stat_only);
-  EXPECT_EQ(spelled.bytes_max, limits::kToolReadBytes);
+  EXPECT_EQ(spelled.bytes_max, std::nullopt);
   const std::string sentence(
       *json::find_string(parameters_of("read").at("maxBytes").as_object(), "description"));
   EXPECT_NE(sentence.find(std::to_string(limits::kFileReadBytes)), std::string::npos) << sentence;
-  EXPECT_NE(sentence.find(std::to_string(limits::kResultBytes)), std::string::npos) << sentence;
 }
 
 TEST(ToolDefinitions, DefaultsOfWriteAreThoseOfTheCode) {

@@ -50,9 +50,10 @@ struct ServerSpec {
   std::size_t max_concurrent = limits::kUpstreamConcurrent;
   std::size_t calls_per_minute = 0;  // 0: no limit
 
-  std::vector<std::string> allow;    // globs over tool names; empty: all
-  std::vector<std::string> deny;     // beats allow
-  std::map<std::string, int> tiers;  // per tool: 0..3, instead of what its annotations say
+  std::vector<std::string> allow;                   // globs over tool names; empty: all
+  std::vector<std::string> deny;                    // beats allow
+  std::size_t result_bytes = limits::kResultBytes;  // of a result for a model; 0: no limit
+  std::map<std::string, int> tiers;                 // per tool: 0..3, instead of what its annotations say
 
   [[nodiscard]] bool in_tool_list() const { return expose == Expose::tools || expose == Expose::both; }
   [[nodiscard]] bool in_code() const { return expose == Expose::code || expose == Expose::both; }

@@ -28,8 +28,11 @@ audit::JournalOptions journal_options(const config::AuditConfig& config) {
 
 pipeline::ToolSettings tool_settings(const config::Config& config) {
   pipeline::ToolSettings settings;
-  for (const auto& [name, tool] : config.tools)
-    settings[name] = {tool.enabled ? pipeline::Offered::yes : pipeline::Offered::no, tool.result_bytes};
+  for (const auto& [name, tool] : config.tools) {
+    pipeline::ToolSetting& setting = settings[name];
+    setting.offered = tool.enabled ? pipeline::Offered::yes : pipeline::Offered::no;
+    setting.result_bytes = tool.result_bytes == 0 ? pipeline::kNoBudget : tool.result_bytes;
+  }
   return settings;
 }
 

@@ -44,9 +44,9 @@ after(async () => {
 
 async function ran(tool, code, { fails = false } = {}) {
   const result = await callTool(endpoint, tool, { code, timeoutMs: 60_000 });
-  const { exitCode, stdout, stderr, error } = result.structuredContent;
+  const { exitCode, stdout = '', stderr = '', error } = result.structuredContent;
   if (!fails) assert.equal(exitCode, 0, `${stdout}\n${stderr}\n${JSON.stringify(error)}`);
-  return { ...result.structuredContent, out: stdout.trim() };
+  return { ...result.structuredContent, usage: result._meta.usage, out: stdout.trim() };
 }
 const js = (code, options) => ran('run_js', code, options);
 const py = (code, options) => ran('run_py', code, options);

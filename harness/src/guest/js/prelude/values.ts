@@ -31,6 +31,10 @@ function isPlain(value: unknown, depth: number, budget: { left: number }): boole
   return true;
 }
 
+/** For values that are JSON and short: nothing is left out. */
+const whole = { depth: null, maxArrayLength: Infinity, maxStringLength: Infinity };
+
+/** `textBytes` is for the inspection of a value that is also given as JSON, `bytes` for either when it is the only form. */
 export function finish(value: unknown, depth: number, bytes: number, textBytes: number): Finished {
   const out: Finished = p.create(null);
   if (value === undefined) return out;
@@ -42,9 +46,11 @@ export function finish(value: unknown, depth: number, bytes: number, textBytes: 
   } catch {
     // A getter threw, or the value is too deep: the text below is what there is.
   }
+  // JSON that is too long to be read at a glance is all there is: it is whole, and relay gives it in pages.
+  if (out.json !== undefined && (typeof value !== "object" || out.json.length > textBytes)) return out;
   try {
-    const text = typeof value === "string" ? value : inspect(value);
-    if (out.json === undefined || typeof value === "object") out.text = text.length > textBytes ? p.stringSlice(text, 0, textBytes) + "… [cut]" : text;
+    const text = typeof value === "string" ? value : out.json === undefined ? inspect(value) : inspect(value, whole);
+    out.text = text.length > bytes ? `${p.stringSlice(text, 0, bytes)}… [cut, ${text.length} characters in all]` : text;
   } catch {
     out.text = "[value cannot be shown]";
   }

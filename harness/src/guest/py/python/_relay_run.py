@@ -107,14 +107,15 @@ def _value(value, outcome):
         value = value.value()
     if value is None:
         return
-    text = None
     if _plain(value, _limits["depth"]):
-        text = dumps(value, ensure_ascii=False)
-        data = text.encode("utf-8", "relay")
+        data = dumps(value, ensure_ascii=False).encode("utf-8", "relay")
         if len(data) <= _limits["bytes"]:
             outcome["valueJson"] = data.decode("utf-8", "replace")
-    if "valueJson" not in outcome or isinstance(value, (list, tuple, dict)):
-        outcome["valueText"] = _clip(value if type(value) is str else repr(value), _limits["text"])
+            # JSON that is too long to be read at a glance is all there is: it is whole, and relay gives it in pages.
+            if not isinstance(value, (list, tuple, dict)) or len(data) > _limits["text"]:
+                return
+    text = value if type(value) is str else repr(value)
+    outcome["valueText"] = _clip(text, _limits["bytes"], f"… [cut, {len(text)} characters in all]")
 
 
 def _own_frames(explanation, seen):
