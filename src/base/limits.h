@@ -222,7 +222,9 @@ inline constexpr std::size_t kUpstreamToolBytes = 256 * kKiB;  // one tool's des
 inline constexpr auto kUpstreamFresh = 300s;           // a list of a legacy server that announces no changes
 inline constexpr int kUpstreamRounds = 16;             // input_required answers to one call
 inline constexpr std::size_t kUpstreamQuestions = 16;  // open at once on one exchange
-inline constexpr int kUpstreamReconnects = 5;          // of one interrupted event stream
+inline constexpr std::size_t kUpstreamAskingTools =
+    256;                                       // of one connection, known to ask; more take no turns
+inline constexpr int kUpstreamReconnects = 5;  // of one interrupted event stream
 inline constexpr std::size_t kUpstreamStderrLines = 50;
 inline constexpr std::size_t kUpstreamStderrLineBytes = 1 * kKiB;
 inline constexpr std::size_t kUpstreamLogBytes = 1 * kMiB;  // one log file; one older is kept

@@ -1,16 +1,15 @@
 // Dialogue: requests and answers over one wire, in either era.
 //
-// It numbers our requests, waits for their answers, hands progress, logs and questions of the server to the
-// exchange they belong to, and watches the deadlines with one timer for all. What is said (handshake,
-// envelopes, rounds) is the business of LegacyPeer and ModernPeer above it.
+// It numbers our requests, waits for their answers, hands progress and logs of the server to the exchange
+// they belong to, and watches the deadlines with one timer for all. What the server asks meanwhile is the
+// business of ServerQuestions; what is said (handshake, envelopes, rounds) that of LegacyPeer and ModernPeer
+// above it.
 //
 // A request lives in the frame of roundtrip(): when that frame goes, for whatever reason, the request is
-// closed and, if it was not answered, the server is told. Questions are asked inside the same frame, so an
-// RequestScope is never used after its request; those that are open at the same time overlap.
+// closed and, if it was not answered, the server is told. Questions are asked inside the same frame.
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,10 +21,10 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "io/spawn.h"
-#include "io/waker.h"
 #include "peer/peer.h"
 #include "peer/peer_wire.h"
 #include "peer/request_scope.h"
+#include "peer/server_questions.h"
 #include "protocol/jsonrpc.h"
 
 namespace relay::peer {
@@ -36,7 +35,7 @@ struct Deadlines {
   std::chrono::milliseconds total = limits::kUpstreamCallMax;
 };
 
-/// What to say, before it has an id. The views must hold until it is sent, which is before the first wait.
+/// What to say, before it has an id. The views must hold until it is sent.
 struct OutgoingMessage {
   std::string_view method;
   std::string_view params;  // an object's text, without _meta
@@ -45,7 +44,9 @@ struct OutgoingMessage {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-class Dialogue final : public WireListener, public std::enable_shared_from_this<Dialogue> {
+class Dialogue final : public WireListener,
+                       private QuestionChannel,
+                       public std::enable_shared_from_this<Dialogue> {
  public:
   static std::shared_ptr<Dialogue> make(io::Loop executor, std::shared_ptr<Wire> wire,
                                         PeerObserver& observer);
@@ -79,16 +80,9 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
 
  private:
   using Time = std::chrono::steady_clock::time_point;
-  struct ServerQuestion {
-    protocol::Id id;
-    Question question;
-    bool is_guess = true;  // whose it is: it came on no request's own stream
-    std::optional<protocol::RpcError> refusal =
-        {};  // it cannot be asked, and the server learns so together with the answers of its round
-  };
-  struct Asking;
   struct OpenRequest {
-    OpenRequest(Dialogue& owner, std::string name, RequestScope& who, Deadlines how_long);
+    OpenRequest(Dialogue& owner, std::string name, RequestScope& who, Deadlines how_long,
+                std::string subject);
     ~OpenRequest();
     OpenRequest(const OpenRequest&) = delete;
     OpenRequest& operator=(const OpenRequest&) = delete;
@@ -99,45 +93,19 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
     Dialogue& dialogue;
     RequestId id;
     std::string method;
-    RequestScope& exchange;
+    AskedRequest asked;
     Deadlines deadlines;
     Time began, heard;
     std::optional<Result<protocol::Response>> outcome;
     bool on_wire = false;  // sent, and neither answered nor given up by the wire
     std::optional<double> progress;
-    std::deque<ServerQuestion> questions;  // that nobody was asked yet
-    std::vector<Asking*> askings;          // what our side works on
     std::function<void(const json::object&)> acknowledged;
-    io::Waker news;
   };
-  /// Questions that were put to our side together, until they are answered or no longer matter.
-  struct Asking {
-    explicit Asking(OpenRequest& open);
-    ~Asking();
-    Asking(const Asking&) = delete;
-    Asking& operator=(const Asking&) = delete;
-
-    OpenRequest& request;
-    std::vector<std::optional<protocol::Id>> ids;  // nothing: the server no longer wants that answer
-    std::vector<Question> questions;
-    std::vector<std::pair<protocol::Id, protocol::RpcError>> refused;
-    bool is_guess = false;
-    bool is_over = false;
-    io::Waker interrupted;
-  };
-
   io::Task<protocol::Response> converse(OutgoingMessage message, OpenRequest& open);
-  io::Task<void> tend_questions(OpenRequest& open, const Asking* beside);
-  io::Task<void> answer_questions(Asking& asking);
-  io::Task<void> interruption(Asking& asking);
-  /// Whether somebody may still wait for the answers.
-  [[nodiscard]] bool matters(const Asking& asking) const;
-  /// A request ended: what others are asked may have been its own question.
-  void reconsider_askings();
-  static io::Task<void> let_round_fill(const OpenRequest& open);
-  static io::Task<void> wait_for_other_answers(const Asking& asking);
-  void send_answers(const Asking& asking, const Result<std::vector<protocol::JsonText>>& answers);
   void send_later(std::string message);
+  // QuestionChannel
+  void send_answer(std::string message) override { send_later(std::move(message)); }
+  void deadline_moved(AskedRequest& asked) override;
   void cancel_on_wire(const OpenRequest& open);
   static WireRequest spell(OutgoingMessage message, RequestId id);
 
@@ -145,21 +113,17 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   void take_answer(protocol::Response response, std::optional<RequestId> stream_of);
   void take_malformed(const std::string& text, std::optional<RequestId> stream_of,
                       const protocol::MalformedMessage& refusal);
-  void take_request(protocol::Request request, std::optional<RequestId> stream_of);
+  void take_request(const protocol::Request& request, std::optional<RequestId> stream_of);
   void take_notification(const protocol::Notification& notification, std::optional<RequestId> stream_of);
   void take_progress(const json::object& params);
   void take_log(const json::object& params, std::optional<RequestId> stream_of);
   void take_acknowledgement(const json::object& params, std::optional<RequestId> stream_of);
-  void retract_question(const json::object& params);
-  void put_question(OpenRequest& open, ServerQuestion asked);
-  /// The request that they were put to was answered before anybody was asked; they may be another's.
-  void reassign(std::deque<ServerQuestion> questions);
+  void take_cancellation(const json::object& params);
 
   OpenRequest* find(RequestId id);
-  /// Whose exchange something without an address belongs to; null when there is nobody or more than one
-  /// session.
-  OpenRequest* find_addressee(std::optional<RequestId> stream_of);
-  [[nodiscard]] protocol::RpcError why_nobody() const;
+  /// Whose exchange something belongs to: the request of its stream, or the only client's. Null: nobody can
+  /// say.
+  AskedRequest* find_addressee(std::optional<RequestId> stream_of);
 
   void watch(const OpenRequest& open);
   void check_deadlines();
@@ -167,8 +131,8 @@ class Dialogue final : public WireListener, public std::enable_shared_from_this<
   io::Loop executor_;
   std::shared_ptr<Wire> wire_;
   PeerObserver* observer_;
+  ServerQuestions questions_;
   std::map<RequestId, OpenRequest*> open_;  // by age
-  std::size_t askings_ = 0;                 // of all of them
   RequestId last_id_ = 0;
   std::set<RequestId> unawaited_;  // requests whose answers nobody waits for
   std::optional<Error> why_closed_;

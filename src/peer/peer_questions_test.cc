@@ -84,28 +84,67 @@ take())py");
   EXPECT_EQ(exchange_.asked.size(), 2u);
 }
 
-TEST_F(StdioPeerTest, a_question_with_calls_of_two_clients_open_is_refused) {
+// Two requests at once, for two clients.
+struct Pair {
+  std::string first, second;
+};
+io::Task<Pair> call_both(Peer& peer, std::string tool, RequestScope& one, RequestScope& two) {
+  std::optional<Result<PeerAnswer>> first;
+  std::optional<Result<PeerAnswer>> second;
+  RELAY_CO_CHECK(co_await io::both(io::store_result(peer.request(call_tool(tool), one), first),
+                                   io::store_result(peer.request(call_tool(tool), two), second)));
+  co_return Pair{text_of(*first), text_of(*second)};
+}
+
+TEST_F(StdioPeerTest, a_question_waits_until_only_one_client_can_have_raised_it) {
   connect(R"py(
 hello()
 a = take(); b = take()
-send({"id": 1, "method": "roots/list"}); r = take()
-send({"id": a["id"], "result": text(r["error"]["message"])})
-send({"id": 2, "method": "roots/list"}); r = take()
+send({"id": 1, "method": "roots/list"})
+send({"id": a["id"], "result": text("first")})
+r = take()
 send({"id": b["id"], "result": text(json.dumps(r["result"]))})
 take())py");
   RecordingExchange other("bob");
-  const auto both = [](Peer& peer, RequestScope& one, RequestScope& two) -> io::Task<void> {
-    std::optional<Result<PeerAnswer>> first;
-    std::optional<Result<PeerAnswer>> second;
-    RELAY_CO_CHECK(co_await io::both(io::store_result(peer.request(call_tool("a"), one), first),
-                                     io::store_result(peer.request(call_tool("b"), two), second)));
-    EXPECT_THAT(text_of(*first), HasSubstr("several clients"));
-    EXPECT_THAT(text_of(*second), HasSubstr("file:///project"));
-    co_return Result<void>{};
-  };
-  ASSERT_TRUE(loop_.run(both(*peer_, exchange_, other)));
+  const auto answers = loop_.run(call_both(*peer_, "t", exchange_, other));
+  ASSERT_TRUE(answers) << answers.error().message;
+  EXPECT_EQ(answers->first, "first");
+  EXPECT_THAT(answers->second, HasSubstr("file:///project"));
   EXPECT_TRUE(exchange_.asked.empty());
   EXPECT_EQ(other.asked.size(), 1u);
+}
+
+TEST_F(StdioPeerTest, a_tool_that_asks_is_called_for_one_client_at_a_time) {
+  connect(R"py(
+hello()
+def ask(m):
+    send({"id": 1, "method": "elicitation/create", "params": {"message": "?"}})
+    r = take()
+    send({"id": m["id"], "result": text("method" if "method" in r else r["result"]["action"])})
+ask(take())
+ask(take()); ask(take())
+take())py");
+  ASSERT_EQ(text_of(call(call_tool("t"))), "accept");
+  RecordingExchange other("bob");
+  const auto answers = loop_.run(call_both(*peer_, "t", exchange_, other));
+  ASSERT_TRUE(answers) << answers.error().message;
+  EXPECT_EQ(answers->first, "accept");
+  EXPECT_EQ(answers->second, "accept") << "the second call comes when the first was answered";
+  EXPECT_EQ(other.asked.size(), 1u);
+}
+
+TEST_F(StdioPeerTest, a_question_just_before_the_answer_is_answered_too) {
+  exchange_.in_rounds = true;
+  connect(R"py(
+hello()
+m = take()
+send({"id": 1, "method": "elicitation/create", "params": {"message": "?"}})
+send({"id": m["id"], "result": text("done")})
+r = take(); m = take()
+send({"id": m["id"], "result": text(r["error"]["message"])})
+take())py");
+  EXPECT_EQ(text_of(call(call_tool("t"))), "done");
+  EXPECT_THAT(text_of(call(call_tool("t"))), HasSubstr("no request is open"));
 }
 
 TEST_F(StdioPeerTest, a_question_without_a_call_is_refused_with_the_reason) {
