@@ -110,7 +110,7 @@ export async function buildBundle(language, output) {
   if (!existsSync(entry)) return;
   const result = await build({
     entryPoints: [entry], bundle: true, write: false, format: "iife", target: "es2022", charset: "utf8",
-    plugins: [texts], legalComments: "none", logLevel: "error", external: ["node:*", "ws"],
+    plugins: [texts], legalComments: "none", minifyWhitespace: language === "js", logLevel: "error", external: ["node:*", "ws"],
     define: { "import.meta.url": '"relay:bundle"' },
   });
   const first = language === "py" ? await pyodideModule() : "";
