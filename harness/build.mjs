@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { timeZones } from "./time_zones.mjs";
 import { warmFrames } from "./warm_frames.mjs";
 import { mergeDataSegments } from "./wasm_segments.mjs";
 
@@ -136,6 +137,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   mkdirSync(output, { recursive: true });
   copyRuntime(output, process.argv.includes("--update-lock"));
+  writeIfChanged(join(output, "tzdata.zip"), timeZones());
   await buildBundle("js", output);
   await buildBundle("py", output);
   for (const [name, folder] of Object.entries(SCRIPTS)) await buildScript(name, folder, output);
