@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { timeZones } from "./time_zones.mjs";
 import { warmFrames } from "./warm_frames.mjs";
 import { mergeDataSegments } from "./wasm_segments.mjs";
 
@@ -110,7 +111,7 @@ export async function buildBundle(language, output) {
   if (!existsSync(entry)) return;
   const result = await build({
     entryPoints: [entry], bundle: true, write: false, format: "iife", target: "es2022", charset: "utf8",
-    plugins: [texts], legalComments: "none", logLevel: "error", external: ["node:*", "ws"],
+    plugins: [texts], legalComments: "none", minifyWhitespace: language === "js", logLevel: "error", external: ["node:*", "ws"],
     define: { "import.meta.url": '"relay:bundle"' },
   });
   const first = language === "py" ? await pyodideModule() : "";
@@ -136,6 +137,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   mkdirSync(output, { recursive: true });
   copyRuntime(output, process.argv.includes("--update-lock"));
+  writeIfChanged(join(output, "tzdata.zip"), timeZones());
   await buildBundle("js", output);
   await buildBundle("py", output);
   for (const [name, folder] of Object.entries(SCRIPTS)) await buildScript(name, folder, output);

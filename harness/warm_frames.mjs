@@ -20,6 +20,7 @@ const PROGRAMS = {
     "import 'relay-warm';\nimport {} from 'node:path';\n(await import('relay-warm')).default",
     "(() => {\n  return null.x;\n})()",
     "const x = ;",
+    "{\n  interface A { x: number; y?: string[] }\n  class B<T> implements A { constructor(public x: number, private z: T) {} }\n  const f = async (a: A): Promise<number> => a.x as number;\n  await f(new B<string>(1, 'z'));\n}",
   ],
   py: [
     "print('warm')",

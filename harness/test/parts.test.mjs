@@ -140,8 +140,8 @@ describe("capsule", () => {
 });
 
 describe("script preparation", () => {
-  const plain = (code) => parts.prepareScript(code, { repeatable: false });
-  const session = (code) => parts.prepareScript(code, { repeatable: true });
+  const plain = (code) => parts.prepareScript(code, { repeatable: false, isBuiltin: (name) => name.startsWith("node:") });
+  const session = (code) => parts.prepareScript(code, { repeatable: true, isBuiltin: () => false });
   test("rewrites imports and keeps the lines", () => {
     assert.equal(plain('import fs from "fs"'), ';const {default: fs} = await import("fs")');
     assert.equal(plain("import {\n a,\n b as c\n} from 'x';\nlast").split("\n").length, 5);

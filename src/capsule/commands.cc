@@ -73,9 +73,11 @@ void print_layer(std::ostream& out, const Layer& layer, const std::string& bytes
 }  // namespace
 
 Result<Language> language_of(const fs::path& source) {
-  if (source.extension() == ".js" || source.extension() == ".mjs") return Language::js;
+  const std::string ending = source.extension().string();
+  for (const std::string_view js : {".js", ".mjs", ".ts", ".mts"})
+    if (ending == js) return Language::js;
   if (source.extension() == ".py") return Language::py;
-  return fail(invalid(fmt::format("{}: a capsule is made from a .js, .mjs or .py file", source.string())));
+  return fail(invalid(fmt::format("{}: a capsule is made from a .js, .mjs, .ts, .mts or .py file", source.string())));
 }
 
 Result<std::string> load_source(const fs::path& source) {

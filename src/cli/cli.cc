@@ -174,7 +174,7 @@ void add_run(CLI::App& root, CommandOptions& options) {
   CLI::App& run = *root.add_subcommand("run", "Run one script in a fresh sandbox, like an interpreter");
   add_world(run, options);
   add_sourcemaps(run, options);
-  run.add_option("script", options.script, "file.js, file.mjs or file.py; - reads it from stdin")
+  run.add_option("script", options.script, "file.js, file.mjs, file.ts or file.py; - reads it from stdin")
       ->type_name("FILE");
   run.add_option("-e,--eval", options.code, "Run this instead of a file")->type_name("CODE");
   run.add_option("-l,--language", options.language,
@@ -287,7 +287,7 @@ void add_capsule_build(CLI::App& capsule, CommandOptions& options) {
       "build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
   add_config(build, options);
   add_sourcemaps(build, options);
-  build.add_option("script", options.script, "file.js, file.mjs or file.py")->required()->type_name("FILE");
+  build.add_option("script", options.script, "file.js, file.mjs, file.ts or file.py")->required()->type_name("FILE");
   build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")
       ->type_name("DIR");
   add_packages(build, options);

@@ -69,11 +69,12 @@ Result<executors::Language> language_of(const config::Config& config, const Comm
   if (options.language == "py") return Language::py;
   if (options.language == "js") return Language::js;
   if (!options.code && extension == ".py") return Language::py;
-  if (!options.code && (extension == ".js" || extension == ".mjs")) return Language::js;
+  for (const std::string_view js : {".js", ".mjs", ".ts", ".mts"})  // the harness takes the types out
+    if (!options.code && extension == js) return Language::js;
   if (config.language) return *config.language == config::ScriptLanguage::py ? Language::py : Language::js;
   if (has_no_name) return Language::js;
   return fail(invalid(fmt::format(
-      "{}: expected a name that ends in .js, .mjs or .py; --language js or --language py says what it is",
+      "{}: expected a name that ends in .js, .mjs, .ts, .mts or .py; --language js or --language py says what it is",
       options.script.string())));
 }
 

@@ -52,8 +52,8 @@ function checkWorld({ relay, displays }, expected) {
 }
 
 async function runStep(child, behaviour, step) {
-  const { argv, env, stdin, servers, session, timeoutMs } = behaviour;
-  const result = await child.run({ code: step.code.join("\n"), argv, env, stdin, servers, session, timeoutMs });
+  const { argv, env, cwd, path, stdin, servers, session, timeoutMs } = behaviour;
+  const result = await child.run({ code: step.code.join("\n"), argv, env, cwd, path, stdin, servers, session, timeoutMs });
   checkOutcome(result, step);
   checkOutput(result, step);
   checkWorld(result, step);

@@ -4,8 +4,8 @@
 import { openCapsule, type Capsule, type HeldLayers } from "./capsule";
 import { Calls } from "./calls";
 import { Output } from "./output";
-import { clip, wellFormedJson } from "./text";
-import { Kind, Limits, type Channel, type Frame, type Outcome, type WireError } from "./wire";
+import { clip, encodeUtf8, wellFormedJson } from "./text";
+import { Kind, Limits, type Channel, type Frame, type Outcome, type ReplyHeader, type WireError } from "./wire";
 
 export interface RunContext {
   channel: Channel;
@@ -49,11 +49,27 @@ function runOne(frame: Frame, runner: Runner, context: RunContext, known: HeldLa
   } catch (error) {
     return { exitCode: 126, error: plainError(error), memPeakBytes: 0 };
   }
+  const misplaced = missingDirectory(capsule.entry.cwd, context);
+  if (misplaced) {
+    context.output.write("stderr", encodeUtf8(`${misplaced}\n`));
+    return { exitCode: 1, error: { type: "ValidationError", message: misplaced }, memPeakBytes: 0 };
+  }
   try {
     return runner.run(capsule, context);
   } catch (error) {
     return { exitCode: 1, error: plainError(error), memPeakBytes: 0, poisoned: true };
   }
+}
+
+/** Every run has these; only others have to be looked for. */
+const PRESENT = new Set(["/", "/tmp", "/out", "/host", "/app"]);
+
+/** Why the program cannot start in its working directory. */
+function missingDirectory(cwd: string, { calls }: RunContext): string | undefined {
+  if (PRESENT.has(cwd)) return undefined;
+  const { ok, result, error } = JSON.parse(calls.sync("fs.stat", JSON.stringify({ path: cwd })).header) as ReplyHeader;
+  if (ok && (result as { type?: string }).type === "dir") return undefined;
+  return `cwd: ${ok ? `${cwd} is no directory` : error?.message ?? `${cwd} does not exist`}; name a directory below /tmp, /out or /host`;
 }
 
 export function plainError(error: unknown): WireError {

@@ -5,7 +5,9 @@ import { answerFromLayers } from "../layer_files";
 import type { Modules } from "./modules";
 import type { RunState } from "./state";
 import { mendSurrogates } from "../text";
+import { digest, digestNames } from "./digests";
 import { utf8Of } from "./engine";
+import { answerIntl } from "./intl";
 
 type Fn = (...args: JSValueHandle[]) => JSValueHandle;
 
@@ -60,6 +62,9 @@ export function makeBridge(owner: BridgeOwner): Record<string, Fn> {
     },
     resolve: (base, specifier) => owner.vm().newString(owner.modules().resolve(base!.toString(), specifier!.toString())),
     mapFrames: (stack) => owner.vm().newString(owner.state().sourceMap?.apply(stack!.toString()) ?? stack!.toString()),
+    digest: (algorithm, data, key) => owner.vm().newUint8Array(digest(algorithm!.toString(), data!.toUint8Array(), bytesOf(owner.vm(), key))),
+    digestNames: () => owner.vm().newString(digestNames.join()),
+    intl: (question) => owner.vm().newString(answerIntl(question!.toString())),
     source: (path) => owner.vm().newString(owner.modules().source(path!.toString())),
   };
 }

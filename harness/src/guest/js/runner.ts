@@ -10,11 +10,12 @@ import { Kind, Limits, type Channel, type Outcome, type WireError } from "../wir
 import { idOf } from "../calls";
 import { Engine, type EngineParts } from "./engine";
 import { makeBridge } from "./bridge";
-import { failureOf, type Failure } from "./failure";
+import { failureOf, syntaxPlace, type Failure, type Program } from "./failure";
 import { Modules } from "./modules";
 import { prepareScript } from "./source";
 import { BUNDLE_PATH } from "./source_map";
 import { RunState } from "./state";
+import { hasTypeArguments, isTypeScriptName, stripTypes, TypeScriptError } from "./typescript";
 
 const PROMISE_FULFILLED = 1;
 const PROMISE_REJECTED = 2;
@@ -59,16 +60,43 @@ export class JsRunner implements Runner {
     const file = state.tree.file(path);
     if (!file) throw new Error(`the capsule has no entry ${path}`);
     const source = decodeUtf8(file.read());
-    this.modules.use(state.tree, name, path);
+    this.modules.use({ tree: state.tree, calls: state.context.calls, entry: path, cwd: capsule.entry.cwd }, name);
     this.begin(capsule, path, state.context.channel);
-    const repeatable = Boolean(capsule.header.session);
+    const program: Program = { name, source };
     try {
       this.loadBundle(capsule, state, source);
       if (capsule.header.prepare) return this.prepare(state, source);
-      const completion = this.engine.evaluate(prepareScript(source, { repeatable }), name);
-      return this.turn(state, completion);
+      return this.turn(state, this.start(program, Boolean(capsule.header.session)));
     } catch (error) {
-      return this.failed(state, failureOf(this.engine, error, { name, source }));
+      return this.failed(state, failureOf(this.engine, error, program));
+    }
+  }
+
+  /** What cannot be read as JavaScript is tried as TypeScript; so plain JavaScript pays nothing for it. */
+  private start(program: Program, repeatable: boolean): JSValueHandle {
+    const { name, source } = program;
+    const evaluate = (code: string) => this.engine.evaluate(prepareScript(code, { repeatable, isBuiltin: (module) => this.modules.isBuiltin(module) }), name);
+    if (isTypeScriptName(name) || hasTypeArguments(source)) return evaluate((program.stripped = stripTypes(source)));
+    try {
+      return evaluate(source);
+    } catch (error) {
+      const stripped = this.withoutTypes(program, error);
+      if (stripped === undefined) throw error;
+      return evaluate((program.stripped = stripped));
+    }
+  }
+
+  /** Nothing when the program is no TypeScript. Of two readings that both fail, the one that got further is reported. */
+  private withoutTypes({ name, source }: Program, error: unknown): string | undefined {
+    const place = syntaxPlace(this.engine, error, name);
+    if (!place) return undefined;
+    try {
+      const stripped = stripTypes(source);
+      return stripped === source ? undefined : stripped;
+    } catch (refused) {
+      if (!(refused instanceof TypeScriptError)) throw refused;
+      if (refused.line > place.line || (refused.line === place.line && refused.column > place.column)) throw refused;
+      return undefined;
     }
   }
 

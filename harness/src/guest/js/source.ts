@@ -5,6 +5,8 @@
 export interface ScriptOptions {
   /** Let a later run of the session declare the same names again. */
   repeatable: boolean;
+  /** Whether a module is one of Node's that this sandbox has. */
+  isBuiltin(specifier: string): boolean;
 }
 
 interface Edit {
@@ -122,19 +124,21 @@ function endOf(code: string, found: number, extra = 0): number {
   return found < 0 ? code.length : found + extra;
 }
 
-const IMPORT = /import\s*(?:([\w$]+)\s*(?:,\s*)?)?(?:\*\s*as\s+([\w$]+)\s*|\{([^}]*)\}\s*)?(?:from\s*)?("[^"\n]*"|'[^'\n]*')(\s*with\s*\{[^}]*\})?/y;
+/** `import type {` is TypeScript, and no default named type. */
+const IMPORT = /import\s*(?!type\s*\{)(?:([\w$]+)\s*(?:,\s*)?)?(?:\*\s*as\s+([\w$]+)\s*|\{([^}]*)\}\s*)?(?:from\s*)?("[^"\n]*"|'[^'\n]*')(\s*with\s*\{[^}]*\})?/y;
 
 const COMMENTS = /\/\*[^]*?\*\/|\/\/[^\n]*/g;
 
-function importEdit(code: string, from: number): Edit | undefined {
+function importEdit(code: string, from: number, { isBuiltin }: ScriptOptions): Edit | undefined {
   IMPORT.lastIndex = from;
   const match = IMPORT.exec(code);
   if (!match) return undefined;
   const [whole, standard, star, named, specifier] = match;
   const load = `await import(${specifier})`;
+  const otherwise = isBuiltin(specifier!.slice(1, -1)) ? memberOfBuiltin(specifier!) : memberOfDefault(load);
   const parts: string[] = [];
   if (standard) parts.push(`default: ${standard}`);
-  for (const item of (named ?? "").replace(COMMENTS, "").split(",")) if (item.trim()) parts.push(namedPart(item.trim(), load));
+  for (const item of (named ?? "").replace(COMMENTS, "").split(",")) if (item.trim()) parts.push(namedPart(item.trim(), otherwise));
   let text = load;
   if (star) text = standard ? `const ${star} = ${load}, ${standard} = ${star}.default` : `const ${star} = ${load}`;
   else if (parts.length) text = `const {${parts.join(", ")}} = ${load}`;
@@ -145,11 +149,19 @@ function importEdit(code: string, from: number): Edit | undefined {
  * A name that the module does not list is taken from its default, as bundlers do: what a CommonJS package such as lodash
  * puts together at run time is not in the list.
  */
-function namedPart(item: string, load: string): string {
+function memberOfDefault(load: string) {
+  return (name: string) => `(${load}).default?.${/^["']/.test(name) ? `[${name}]` : name}`;
+}
+
+/** A name that a module of Node's does not have here is an error, with advice. */
+function memberOfBuiltin(specifier: string) {
+  return (name: string) => `globalThis[Symbol.for("relay.builtin")](${specifier}, ${/^["']/.test(name) ? name : JSON.stringify(name)})`;
+}
+
+function namedPart(item: string, otherwise: (name: string) => string): string {
   const [name, local] = item.split(/\s+as\s+/) as [string, string?];
   if (name === "default") return `default: ${local}`;
-  const member = /^["']/.test(name) ? `[${name}]` : name;
-  return `${local ? `${name}: ${local}` : name} = (${load}).default?.${member}`;
+  return `${local ? `${name}: ${local}` : name} = ${otherwise(name)}`;
 }
 
 function exportEdit(code: string, from: number): Edit | undefined {
@@ -171,13 +183,14 @@ function declarationEdit(code: string, word: string, from: number): Edit | undef
   return name && name !== "extends" ? { from, to: from, text: `var ${name} = ` } : undefined;
 }
 
-export function prepareScript(code: string, { repeatable }: ScriptOptions): string {
+export function prepareScript(code: string, options: ScriptOptions): string {
+  const { repeatable } = options;
   if (code.startsWith("#!")) code = "//" + code.slice(2);
   if (!repeatable && !/\b(?:import|export)\b/.test(code)) return code;
   const edits: Edit[] = [];
   const scanner = new Scanner(code);
   for (const { word, from } of scanner.words()) {
-    const edit = editFor(code, word, from, repeatable);
+    const edit = editFor(code, word, from, options);
     if (!edit) continue;
     edits.push(repeatable && word === "import" ? { ...edit, text: edit.text.replace(/^;const/, ";var") } : edit);
     scanner.at = Math.max(scanner.at, edit.to);
@@ -185,10 +198,10 @@ export function prepareScript(code: string, { repeatable }: ScriptOptions): stri
   return apply(code, edits);
 }
 
-function editFor(code: string, word: string, from: number, repeatable: boolean): Edit | undefined {
-  if (word === "import") return importEdit(code, from);
+function editFor(code: string, word: string, from: number, options: ScriptOptions): Edit | undefined {
+  if (word === "import") return importEdit(code, from, options);
   if (word === "export") return exportEdit(code, from);
-  if (repeatable && (word === "let" || word === "const" || word === "class")) return declarationEdit(code, word, from);
+  if (options.repeatable && (word === "let" || word === "const" || word === "class")) return declarationEdit(code, word, from);
   return undefined;
 }
 

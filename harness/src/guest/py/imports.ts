@@ -37,4 +37,5 @@ class RelayFinder:
         return None
 
 sys.meta_path.insert(0, RelayFinder())
+sys.path.append("/lib/tzdata.zip")
 `;

@@ -8,6 +8,7 @@ import { decodeUtf8, encodeUtf8 } from "../text";
 import { Limits, type Channel, type Outcome, type WireError } from "../wire";
 import { hostModule, type PyProxy } from "./host_module";
 import { LIBRARY_LOADER } from "./imports";
+import { sealRoot, type Seal } from "./root_seal";
 import { RelayFs, type EmscriptenFs } from "./relayfs";
 
 interface DirectoryMaker extends EmscriptenFs {
@@ -39,6 +40,15 @@ const POLL_STEPS = 5000;
 const SIGINT = 2;
 const MOUNTS = ["/tmp", "/out", "/host", "/mcps"];
 const LIBRARY = "/lib/relay";
+const TIME_ZONES = "/lib/tzdata.zip";
+
+/** What the interpreter finds besides its standard library. */
+export interface PyLibrary {
+  /** Path to source text. */
+  modules: Record<string, string>;
+  /** The package tzdata, as a zip. */
+  timeZones: Uint8Array;
+}
 
 export class PyRunner implements Runner {
   readonly language = "py";
@@ -46,15 +56,17 @@ export class PyRunner implements Runner {
   private readonly files: RelayFs;
   private run_!: PyProxy;
   private seeded = false;
+  private seal!: Seal;
 
   private constructor(private readonly pyodide: PyodideApi) {
     this.files = new RelayFs(pyodide.FS);
   }
 
   /** The standard modules are already imported, by now or by the snapshot. */
-  static boot(channel: Channel, pyodide: PyodideApi, library: Record<string, string>): PyRunner {
+  static boot(channel: Channel, pyodide: PyodideApi, library: PyLibrary): PyRunner {
     const runner = new PyRunner(pyodide);
-    for (const [path, text] of Object.entries(library)) runner.put(`${LIBRARY}/${path}`, encodeUtf8(text));
+    for (const [path, text] of Object.entries(library.modules)) runner.put(`${LIBRARY}/${path}`, encodeUtf8(text));
+    runner.put(TIME_ZONES, library.timeZones);
     runner.connectStreams();
     pyodide.registerJsModule("_relay_host", hostModule(() => runner.state, channel));
     const limits = { depth: Limits.valueDepth, bytes: Limits.valueBytes, text: Limits.valueTextBytes, error: Limits.errorBytes - 100 };
@@ -64,6 +76,7 @@ export class PyRunner implements Runner {
     runner.run_ = pyodide.pyimport("_relay_run").run;
     pyodide.setInterruptBuffer(runner.watch(channel));
     for (const mount of MOUNTS) runner.files.mountAt(mount);
+    runner.seal = sealRoot(pyodide.FS, LIBRARY);
     return runner;
   }
 
@@ -91,11 +104,13 @@ export class PyRunner implements Runner {
       reseed: !this.seeded, hasInput: capsule.stdin.length > 0 || header.stdinLive === true,
     };
     this.seeded = true;
+    this.seal.closed = true;
     try {
       return { ...outcomeOf(this.run_(JSON.stringify(config))), memPeakBytes: this.memoryBytes() };
     } catch (error) {
       return this.fatal(error);
     } finally {
+      this.seal.closed = false;
       this.state = undefined;
       this.files.use(undefined);
     }

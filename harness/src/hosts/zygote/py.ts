@@ -78,7 +78,7 @@ function practise(frames = warmFrames.py): void {
 
 const harness: Harness = {
   async boot() {
-    runner = PyRunner.boot(host, await loadInterpreter(), pythonFiles);
+    runner = PyRunner.boot(host, await loadInterpreter(), { modules: pythonFiles, timeZones: host.readFile("tzdata.zip") });
     removeShell();
     poisonCodeGeneration();
     practise();

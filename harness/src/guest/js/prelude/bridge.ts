@@ -15,6 +15,11 @@ export interface Bridge {
   sleep(ms: number): void;
   resolve(base: string, specifier: string): string;
   source(path: string): string;
+  /** One of digestNames(), or with a key its HMAC. */
+  digest(algorithm: string, data: Uint8Array, key?: Uint8Array): Uint8Array;
+  digestNames(): string;
+  /** A question to the Intl of the engine around this one, and its answer, both JSON. */
+  intl(question: string): string;
   /** A stack trace with the frames of bundled packages said as places in their sources, when there is a map. */
   mapFrames(stack: string): string;
 }

@@ -40,23 +40,106 @@ export function installCrypto(): void {
   p.defineProperty(globalThis, "crypto", { value: made, writable: true, enumerable: false, configurable: true });
 }
 
-const randomBytes = (size: number) => Buffer.from(host().random(size));
+type Done<T> = (error: Error | null, value: T) => void;
+
+function coded(error: Error, code: string): Error {
+  return p.assign(error, { code });
+}
+
+/** Node's rule: text in an encoding, or bytes of any view; nothing is turned into text by guessing. */
+function dataOf(data: unknown, encoding: string | undefined, what: string): Uint8Array {
+  if (typeof data === "string") return Buffer.from(data, encoding);
+  if (ArrayBuffer.isView(data) || data instanceof ArrayBuffer) return toBytes(data);
+  throw coded(new TypeError(`The "${what}" argument must be of type string or an instance of Buffer, TypedArray, or DataView`), "ERR_INVALID_ARG_TYPE");
+}
+
+function algorithmOf(name: unknown): string {
+  if (typeof name !== "string") throw coded(new TypeError('The "algorithm" argument must be of type string'), "ERR_INVALID_ARG_TYPE");
+  const known = p.split(host().digestNames(), ",");
+  const wanted = name.toLowerCase().replace(/^(sha)-(?=\d)|^rsa-/, "$1");
+  if (known.includes(wanted)) return wanted;
+  throw coded(new Error(`Digest method not supported: ${name}. This sandbox has ${p.join(known, ", ")}`), "ERR_CRYPTO_INVALID_DIGEST");
+}
+
+/** What createHash and createHmac give. The data is kept until the digest is asked for. */
+class Digest {
+  #parts: Uint8Array[] = [];
+  #finished = false;
+  constructor(readonly algorithm: string, readonly key?: Uint8Array) {}
+
+  update(data: unknown, encoding?: string): this {
+    this.#refuseFinished();
+    this.#parts.push(new p.NativeUint8Array(dataOf(data, encoding, "data")));
+    return this;
+  }
+  digest(encoding?: string): Buffer | string {
+    this.#refuseFinished();
+    this.#finished = true;
+    const bytes = Buffer.from(host().digest(this.algorithm, Buffer.concat(this.#parts), this.key));
+    return encoding === undefined || encoding === "buffer" ? bytes : bytes.toString(encoding);
+  }
+  copy(): Digest {
+    this.#refuseFinished();
+    const copy = new Digest(this.algorithm, this.key);
+    copy.#parts = p.slice(this.#parts);
+    return copy;
+  }
+  #refuseFinished(): void {
+    if (this.#finished) throw coded(new Error("Digest already called"), "ERR_CRYPTO_HASH_FINALIZED");
+  }
+}
+p.hide(Digest.prototype, Symbol.toStringTag, "Hash");
+
+function sizeOf(size: unknown): number {
+  if (typeof size === "number" && p.isInteger(size) && size >= 0 && size <= 0x7fffffff) return size;
+  throw coded(new RangeError(`The value of "size" is out of range. Received ${p.toText(size)}`), "ERR_OUT_OF_RANGE");
+}
+
+function randomBytes(size: number, done?: Done<Buffer>): Buffer | void {
+  const bytes = Buffer.from(host().random(sizeOf(size)));
+  if (!done) return bytes;
+  queueMicrotask(() => done(null, bytes));
+}
+
+function randomInt(low: number, high?: number | Done<number>, done?: Done<number>): number | void {
+  const [from, to] = typeof high === "number" ? [low, high] : [0, low];
+  const answer = typeof high === "function" ? high : done;
+  if (!(to > from)) throw coded(new RangeError('The value of "max" is out of range: it must be greater than "min"'), "ERR_OUT_OF_RANGE");
+  const six = host().random(6).reduce((sum, byte) => sum * 256 + byte, 0);
+  const value = from + p.floor((six / 2 ** 48) * (to - from));
+  if (!answer) return value;
+  queueMicrotask(() => answer(null, value));
+}
+
+function randomFillSync<T extends ArrayBufferView>(view: T, offset = 0, size = view.byteLength - offset): T {
+  new p.NativeUint8Array(view.buffer, view.byteOffset + offset, size).set(host().random(size));
+  return view;
+}
+
+function timingSafeEqual(a: unknown, b: unknown): boolean {
+  for (const value of [a, b])
+    if (!ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer))
+      throw coded(new TypeError("timingSafeEqual compares Buffers, TypedArrays or DataViews"), "ERR_INVALID_ARG_TYPE");
+  const x = toBytes(a), y = toBytes(b);
+  if (x.length !== y.length) throw coded(new RangeError("Input buffers must have the same byte length"), "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH");
+  let difference = 0;
+  for (let i = 0; i < x.length; i++) difference |= x[i]! ^ y[i]!;
+  return difference === 0;
+}
+
+const createHash = (algorithm: string) => new Digest(algorithmOf(algorithm));
 
 export const cryptoModule = {
+  createHash,
+  createHmac: (algorithm: string, key: unknown) => new Digest(algorithmOf(algorithm), dataOf(key, undefined, "key")),
+  hash: (algorithm: string, data: unknown, encoding = "hex") => createHash(algorithm).update(data).digest(encoding),
+  getHashes: () => p.split(host().digestNames(), ","),
   randomUUID,
   randomBytes,
-  randomInt: (low: number, high?: number) => {
-    const [from, to] = high === undefined ? [0, low] : [low, high];
-    const six = randomBytes(6).reduce((sum, byte) => sum * 256 + byte, 0);
-    return from + p.floor((six / 2 ** 48) * (to - from));
-  },
+  randomInt,
+  randomFillSync,
   getRandomValues,
   webcrypto: { getRandomValues, randomUUID, subtle },
   subtle,
-  timingSafeEqual: (a: Uint8Array, b: Uint8Array) => {
-    const x = toBytes(a), y = toBytes(b);
-    let difference = x.length ^ y.length;
-    for (let i = 0; i < p.min(x.length, y.length); i++) difference |= x[i]! ^ y[i]!;
-    return difference === 0;
-  },
+  timingSafeEqual,
 };

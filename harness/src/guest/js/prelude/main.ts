@@ -8,6 +8,7 @@ import { display } from "./display";
 import { AbortController, AbortSignal, CustomEvent, Event, EventTarget } from "./events";
 import { fetch, Request, Response } from "./fetch";
 import { fs } from "./files";
+import { installIntl } from "./intl";
 import { configureMcp, mcp, MCPError } from "./mcp";
 import { builtin, builtinNames, requireFrom } from "./modules";
 import { beginPerformance, performance } from "./performance";
@@ -107,6 +108,7 @@ export function install(bridge: Bridge): object {
   connect(bridge);
   installCrypto();
   installUrl();
+  installIntl();
   const all = globals();
   for (const name of p.objectKeys(all)) p.hide(globalThis, name, all[name]);
   p.hide(globalThis, "require", requireFrom(() => entry));

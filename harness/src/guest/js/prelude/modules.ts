@@ -14,6 +14,7 @@ import * as p from "./primordials";
 import { assert } from "./assert";
 import { cryptoModule } from "./crypto";
 import { mcp } from "./mcp";
+import { missingMember } from "./missing_members";
 import { stream } from "./node_stream";
 
 function promisify(fn: (...args: any[]) => void) {
@@ -140,8 +141,12 @@ export const builtins: Record<string, any> = Object.assign(p.create(null), {
   mcp,
 });
 
-export function builtin(name: string): unknown {
-  return builtins[name.startsWith("node:") ? name.slice(5) : name];
+/** The module, or with a second argument its member, which must be there. */
+export function builtin(specifier: string, member?: string): unknown {
+  const name = specifier.startsWith("node:") ? specifier.slice(5) : specifier;
+  const module = builtins[name];
+  if (member === undefined || member in module) return member === undefined ? module : module[member];
+  throw new SyntaxError(missingMember(name, member, p.objectKeys(module)));
 }
 
 /** Export names per builtin, so that `import { readFile } from "fs"` links. */

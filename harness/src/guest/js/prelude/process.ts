@@ -3,6 +3,8 @@
 import { host, type RunConfig } from "./bridge";
 import * as p from "./primordials";
 import { EventEmitter } from "./emitter";
+import { resolve } from "./path";
+import { requestSync } from "./requests";
 
 function spinUntilStopped(): never {
   for (;;) {
@@ -120,7 +122,11 @@ class Process extends EventEmitter {
   #started = 0;
 
   cwd = (): string => this.#cwd;
-  chdir = (path: string): void => void (this.#cwd = p.startsWith(path, "/") ? path : `${this.#cwd}/${path}`);
+  chdir = (path: string): void => {
+    const target = resolve(p.startsWith(path, "/") ? path : `${this.#cwd}/${path}`);
+    if (requestSync("fs.stat", { path: target }).result.type !== "dir") throw p.assign(new Error(`ENOTDIR: not a directory, chdir '${path}'`), { code: "ENOTDIR" });
+    this.#cwd = target;
+  };
   exit = (code?: number): never => {
     let final = code ?? this.exitCode ?? 0;
     try {

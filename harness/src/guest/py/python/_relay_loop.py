@@ -7,6 +7,7 @@ import _relay_wire as wire
 
 REPLY = 2
 _waiting = {}
+program = None  # the task of a program with await at its top level
 
 
 class Stalled(RuntimeError):
@@ -104,10 +105,25 @@ class RelayPolicy(events._BaseDefaultEventLoopPolicy):
     _loop_factory = RelayLoop
 
 
+def _run(main, **options):
+    """asyncio.run, also in a program that has awaited before: its own loop rests while the coroutine has one to itself."""
+    outer = events._get_running_loop()
+    if outer is None or asyncio.current_task() is not program:
+        return asyncio.runners.run(main, **options)
+    asyncio.tasks._leave_task(outer, program)
+    events._set_running_loop(None)
+    try:
+        return asyncio.runners.run(main, **options)
+    finally:
+        asyncio.set_event_loop(outer)
+        events._set_running_loop(outer)
+        asyncio.tasks._enter_task(outer, program)
+
+
 def install():
     events._set_event_loop_policy(RelayPolicy())
     events._set_running_loop(None)
-    asyncio.run = asyncio.runners.run
+    asyncio.run = _run
 
 
 def cancel_all(loop):

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import builtins
+import errno
 import gc
 import inspect
 import io
@@ -22,6 +23,8 @@ from mcp import Pending, _configure, _pending
 
 BUFFER_BYTES = 8192
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+# Packages that no index has for this interpreter.
+COMPILED = ("numpy", "pandas", "matplotlib", "scipy", "sklearn", "PIL", "lxml", "cv2", "sympy", "statsmodels", "shapely", "pyarrow", "polars")
 HIDDEN = ("/lib/python3", "/lib/relay", "<frozen ", "_relay_", "relay:", "zygote-", "wasm://")
 _loop = None
 _main = None
@@ -60,6 +63,7 @@ def _is_async(code):
 
 
 async def _run_async(body, last, scope):
+    _relay_loop.program = asyncio.current_task()
     for code in (body, last):
         result = eval(code, scope) if code is not None else None
         if _is_async(code):
@@ -135,7 +139,16 @@ def _how_to_install(error):
     package = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0]
     if not package or package in sys.stdlib_module_names or package in sys.modules:
         return ""
-    return f"\n'{package}' is not installed here: name its package in the run's pip.requirements"
+    advice = f"\n'{package}' is not installed here: name its package in the run's pip.requirements"
+    if package in COMPILED:
+        advice += "; it comes from the mirror of Pyodide's packages that the operator names as pip.pyodideMirror"
+    return advice
+
+
+def _where_to_write(error):
+    if not isinstance(error, OSError) or error.errno != errno.EROFS:
+        return ""
+    return "\nFiles can be written below /tmp and /out, and the working directory is /out unless the run has a cwd; files in /out are kept"
 
 
 def explain(error):
@@ -145,7 +158,7 @@ def explain(error):
         lines = list(explanation.format(colorize=False))
         if not explanation.stack and lines and lines[0].startswith("Traceback"):
             lines = lines[1:]
-        text = "".join(lines).rstrip("\n") + _how_to_install(error)
+        text = "".join(lines).rstrip("\n") + _how_to_install(error) + _where_to_write(error)
     except Exception:
         text = f"{type(error).__name__}"
     if len(text) > _limits["error"]:
@@ -212,10 +225,8 @@ def _environment(config):
     sys.path[:] = [folder, *_base_path, "/site-packages"]
     sys.path_importer_cache.pop(folder, None)
     sys.path_importer_cache.pop("/site-packages", None)
-    try:
-        os.chdir(config["cwd"])
-    except OSError:
-        os.chdir("/")
+    # The root cannot be written; what a program leaves in /out is kept.
+    os.chdir("/out" if config["cwd"] == "/" else config["cwd"])
 
 
 def reseed():
