@@ -77,7 +77,8 @@ Result<Language> language_of(const fs::path& source) {
   for (const std::string_view js : {".js", ".mjs", ".ts", ".mts"})
     if (ending == js) return Language::js;
   if (source.extension() == ".py") return Language::py;
-  return fail(invalid(fmt::format("{}: a capsule is made from a .js, .mjs, .ts, .mts or .py file", source.string())));
+  return fail(
+      invalid(fmt::format("{}: a capsule is made from a .js, .mjs, .ts, .mts or .py file", source.string())));
 }
 
 Result<std::string> load_source(const fs::path& source) {

@@ -287,7 +287,9 @@ void add_capsule_build(CLI::App& capsule, CommandOptions& options) {
       "build", "Seal a script, its dependencies, arguments and policy; prints the capsule's name");
   add_config(build, options);
   add_sourcemaps(build, options);
-  build.add_option("script", options.script, "file.js, file.mjs, file.ts or file.py")->required()->type_name("FILE");
+  build.add_option("script", options.script, "file.js, file.mjs, file.ts or file.py")
+      ->required()
+      ->type_name("FILE");
   build.add_option("-o,--output", options.output, "A directory to make (default: the capsule's name, here)")
       ->type_name("DIR");
   add_packages(build, options);

@@ -73,9 +73,10 @@ Result<executors::Language> language_of(const config::Config& config, const Comm
     if (!options.code && extension == js) return Language::js;
   if (config.language) return *config.language == config::ScriptLanguage::py ? Language::py : Language::js;
   if (has_no_name) return Language::js;
-  return fail(invalid(fmt::format(
-      "{}: expected a name that ends in .js, .mjs, .ts, .mts or .py; --language js or --language py says what it is",
-      options.script.string())));
+  return fail(
+      invalid(fmt::format("{}: expected a name that ends in .js, .mjs, .ts, .mts or .py; --language js or "
+                          "--language py says what it is",
+                          options.script.string())));
 }
 
 // A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks
