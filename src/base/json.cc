@@ -2,14 +2,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 
 namespace relay::json {
 namespace {
+
+template <class Integer>
+void append_integer(std::string& out, Integer number) {
+  char digits[std::numeric_limits<Integer>::digits10 + 2];  // the last digit and a sign
+  const char* end = std::to_chars(digits, std::end(digits), number).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits));
+}
 
 void append_number(std::string& out, double number) {
   if (!std::isfinite(number))
@@ -22,8 +31,8 @@ void append_number(std::string& out, double number) {
 void append_scalar(std::string& out, const value& item) {
   switch (item.kind()) {
     case boost::json::kind::string: return append_quoted(out, view(item.get_string()));
-    case boost::json::kind::int64: fmt::format_to(std::back_inserter(out), "{}", item.get_int64()); return;
-    case boost::json::kind::uint64: fmt::format_to(std::back_inserter(out), "{}", item.get_uint64()); return;
+    case boost::json::kind::int64: return append_integer(out, item.get_int64());
+    case boost::json::kind::uint64: return append_integer(out, item.get_uint64());
     case boost::json::kind::double_: return append_number(out, item.get_double());
     case boost::json::kind::bool_: out += item.get_bool() ? "true" : "false"; return;
     default: out += "null"; return;
@@ -128,34 +137,45 @@ constexpr std::uint64_t special_bytes(std::uint64_t eight) {
          (kOnes << 7);
 }
 
-// How much of a text stands in a JSON string as it is.
-std::size_t plain_prefix(std::string_view text) {
-  std::size_t at = 0;
-  for (; text.size() - at >= 8; at += 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data() + at, 8);
-    static_assert(std::endian::native == std::endian::little);
-    if (const std::uint64_t marks = special_bytes(eight))
-      return at + static_cast<std::size_t>(std::countr_zero(marks)) / 8;
-  }
-  while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x20 && text[at] != '"' &&
-         text[at] != '\\')
-    ++at;
-  return at;
-}
-
-void append_escape(std::string& out, char c) {
+// Writes the escape of a byte that special_bytes marks, and gives the end of it.
+char* write_escape(char* to, char c) {
   constexpr std::string_view kShort = "\b\t\n\f\r\"\\";
   constexpr std::string_view kNames = "btnfr\"\\";
   constexpr std::string_view kHex = "0123456789abcdef";
-  out += '\\';
-  if (const std::size_t found = kShort.find(c); found != std::string_view::npos) {
-    out += kNames[found];
+  *to++ = '\\';
+  if (c == '"' || c == '\\') {
+    *to++ = c;
+  } else if (const std::size_t found = kShort.find(c); found != std::string_view::npos) {
+    *to++ = kNames[found];
   } else {
-    out += "u00";
-    out += kHex[static_cast<unsigned char>(c) >> 4U];
-    out += kHex[static_cast<unsigned char>(c) & 15U];
+    to = std::ranges::copy(std::string_view("u00"), to).out;
+    *to++ = kHex[static_cast<unsigned char>(c) >> 4U];
+    *to++ = kHex[static_cast<unsigned char>(c) & 15U];
   }
+  return to;
+}
+
+constexpr std::size_t kEscapedMost = 6;  // bytes that one byte becomes, \u0001
+
+// Writes at most eight bytes of the text as a JSON string holds them, up to and with the first that needs an
+// escape. Precondition: there are eight bytes at `to` and kEscapedMost after them.
+char* write_eight(char* to, std::string_view& text) {
+  // Missing bytes are letters, so that they are not marked.
+  std::uint64_t eight = 0x6161616161616161;
+  const std::size_t taken = std::min<std::size_t>(text.size(), 8);
+  if (taken == 8) {
+    std::memcpy(&eight, text.data(), 8);  // one instruction
+  } else {
+    std::memcpy(&eight, text.data(), taken);
+  }
+  static_assert(std::endian::native == std::endian::little);
+  std::memcpy(to, &eight, 8);
+  const std::uint64_t marks = special_bytes(eight);
+  const std::size_t plain = marks == 0 ? taken : static_cast<std::size_t>(std::countr_zero(marks)) / 8;
+  to += plain;
+  if (marks != 0) to = write_escape(to, text[plain]);
+  text.remove_prefix(marks == 0 ? plain : plain + 1);
+  return to;
 }
 
 // Walks over valid JSON. It never looks further than the value it is asked to skip.
@@ -298,15 +318,19 @@ std::string write_pretty(const value& item) {
   return out;
 }
 void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (;;) {
-    const std::size_t plain = plain_prefix(text);
-    out.append(text, 0, plain);
-    if (plain == text.size()) break;
-    append_escape(out, text[plain]);
-    text.remove_prefix(plain + 1);
+  // Through a buffer: appending each piece to the string costs more than writing it.
+  char buffer[512];
+  constexpr std::size_t kRoom = 8 + kEscapedMost + 1;  // of one step, and the quote at the end
+  char* to = buffer;
+  *to++ = '"';
+  while (!text.empty()) {
+    to = write_eight(to, text);
+    if (std::end(buffer) - to >= static_cast<std::ptrdiff_t>(kRoom)) continue;
+    out.append(buffer, static_cast<std::size_t>(to - buffer));
+    to = buffer;
   }
-  out += '"';
+  *to++ = '"';
+  out.append(buffer, static_cast<std::size_t>(to - buffer));
 }
 std::string quote(std::string_view text) {
   std::string out;

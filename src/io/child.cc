@@ -328,26 +328,48 @@ Result<std::size_t> count_children() {
   return count;
 }
 
+Task<bool> LineReader::fill() {
+  char chunk[16 * 1024];
+  boost::system::error_code error;
+  const std::size_t got =
+      co_await stream_.async_read_some(asio::buffer(chunk), asio::redirect_error(asio::use_awaitable, error));
+  if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
+  buffer_.append(chunk, got);
+  if (error && error != asio::error::eof)
+    co_return fail(unavailable("reading from a pipe: " + error.message()));
+  co_return !error;
+}
+
+// From the beginning of the line to its newline, or to the end of the stream.
+Task<void> LineReader::skip_line() {
+  for (;;) {
+    const std::size_t newline = buffer_.find('\n');
+    if (on_skipped_) on_skipped_(std::string_view(buffer_).substr(0, newline));
+    buffer_.erase(0, newline == std::string::npos ? newline : newline + 1);
+    if (newline != std::string::npos) co_return Result<void>{};
+    RELAY_CO_TRY(const bool more, co_await fill());
+    if (!more) co_return Result<void>{};
+  }
+}
+
 Task<std::optional<std::string>> LineReader::read_line() {
   for (;;) {
     const std::size_t newline = buffer_.find('\n', scanned_);
+    const std::size_t length = std::min(newline, buffer_.size());
+    scanned_ = length;
+    if (length > max_line_bytes_) {
+      scanned_ = 0;
+      RELAY_CO_CHECK(co_await skip_line());
+      co_return fail(too_large(fmt::format("a line is longer than {} bytes", max_line_bytes_)));
+    }
     if (newline != std::string::npos) {
       std::string line = buffer_.substr(0, newline);
       buffer_.erase(0, newline + 1);
       scanned_ = 0;
       co_return line;
     }
-    scanned_ = buffer_.size();
-    if (buffer_.size() > max_line_bytes_)
-      co_return fail(too_large(fmt::format("a line is longer than {} bytes", max_line_bytes_)));
-    char chunk[16 * 1024];
-    boost::system::error_code error;
-    const std::size_t got = co_await stream_.async_read_some(
-        asio::buffer(chunk), asio::redirect_error(asio::use_awaitable, error));
-    if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
-    buffer_.append(chunk, got);
-    if (!error) continue;
-    if (error != asio::error::eof) co_return fail(unavailable("reading from a pipe: " + error.message()));
+    RELAY_CO_TRY(const bool more, co_await fill());
+    if (more || buffer_.size() > max_line_bytes_) continue;
     if (buffer_.empty()) co_return std::optional<std::string>{};
     scanned_ = 0;
     co_return std::exchange(buffer_, {});

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -92,18 +93,26 @@ class Child {
 /// How many children of this process are alive or not yet reaped, as the kernel counts them.
 Result<std::size_t> count_children();
 
-/// Reads newline-delimited text with a limit on the line. A line over the limit is an error; the rest is
-/// lost.
+/// Reads newline-delimited text with a limit on the line.
 class LineReader {
  public:
-  explicit LineReader(asio::posix::stream_descriptor& stream, std::size_t max_line_bytes = limits::kLineBytes)
-      : stream_(stream), max_line_bytes_(max_line_bytes) {}
-  /// Without the newline; nothing at the end of the stream. The last line may lack its newline.
+  /// Sees the bytes of a line over the limit while they are thrown away.
+  using SkippedSink = std::function<void(std::string_view)>;
+  explicit LineReader(asio::posix::stream_descriptor& stream, std::size_t max_line_bytes = limits::kLineBytes,
+                      SkippedSink on_skipped = {})
+      : stream_(stream), max_line_bytes_(max_line_bytes), on_skipped_(std::move(on_skipped)) {}
+  /// Without the newline; nothing at the end of the stream. The last line may lack its newline. A line over
+  /// the limit is skipped and fails with too_large; the next call reads the line after it.
   Task<std::optional<std::string>> read_line();
 
  private:
+  /// Waits for more; false at the end of the stream.
+  Task<bool> fill();
+  Task<void> skip_line();
+
   asio::posix::stream_descriptor& stream_;
   std::size_t max_line_bytes_;
+  SkippedSink on_skipped_;
   std::string buffer_;
   std::size_t scanned_ = 0;
 };

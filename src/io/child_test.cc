@@ -31,6 +31,23 @@ Task<std::string> read_all(asio::posix::stream_descriptor& stream) {
   }
 }
 
+TEST(LineReader, SkipsALineOverTheLimitAndGoesOn) {
+  TestLoop loop;
+  auto child = Child::spawn(
+      loop.executor(),
+      shell("echo short; head -c 50000 /dev/zero | tr '\\0' x; echo; echo 0123456789; printf 01234567890"));
+  ASSERT_TRUE(child) << child.error().message;
+  std::size_t skipped = 0;
+  LineReader reader(child->out(), 10, [&](std::string_view bytes) { skipped += bytes.size(); });
+  EXPECT_EQ(loop.run(reader.read_line()), "short");
+  EXPECT_EQ(loop.run(reader.read_line()).error().kind, ErrorKind::too_large);
+  EXPECT_EQ(skipped, 50000U);
+  EXPECT_EQ(loop.run(reader.read_line()), "0123456789");
+  EXPECT_EQ(loop.run(reader.read_line()).error().kind, ErrorKind::too_large) << "without its newline too";
+  EXPECT_EQ(loop.run(reader.read_line()), std::nullopt);
+  EXPECT_TRUE(loop.run(child->wait()));
+}
+
 std::size_t open_fd_count() {
   std::size_t count = 0;
   DIR* directory = ::opendir("/proc/self/fd");

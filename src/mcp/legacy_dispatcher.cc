@@ -97,15 +97,9 @@ std::expected<std::string, RpcError> LegacyDispatcher::initialize(Session& sessi
 
 void LegacyDispatcher::handle(const std::shared_ptr<Session>& session, protocol::Request request,
                               std::shared_ptr<Reply> reply) {
-  switch (session->in_flight->add(request.id, reply)) {
-    case InFlight::Admission::admitted: break;
-    case InFlight::Admission::duplicate:
-      return answer(*reply, request.id,
-                    refuse(code::kInvalidRequest, "a request with this id is still running"));
-    case InFlight::Admission::too_many:
-      return answer(*reply, request.id,
-                    std::unexpected(protocol::to_rpc_error(busy("too many requests at once"))));
-  }
+  if (!session->in_flight->add(request.id, reply))
+    return answer(*reply, request.id,
+                  refuse(code::kInvalidRequest, "a request with this id is still running"));
   reply->track(session->in_flight, request.id.text());
   if (request.method == "tools/call") return call_tool(session, std::move(request), std::move(reply));
   if (const auto answered = answer_at_once(*session, request)) return answer(*reply, request.id, *answered);

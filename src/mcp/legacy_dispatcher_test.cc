@@ -84,14 +84,33 @@ TEST_F(LegacyTest, ProgressAfterTheEndIsDropped) {
   EXPECT_EQ(reply->sent.size(), 1u);
 }
 
-TEST_F(LegacyTest, IdsInUseAndTooManyRequestsAreRefused) {
+TEST_F(LegacyTest, IdsInUseAreRefused) {
   const auto session = open_session();
   send_legacy(session, "1", "tools/call", R"({"name":"late"})");
   EXPECT_EQ(error_code(*send_legacy(session, "1", "ping", "{}")), -32600);
+}
+
+// Transports wait for room before they hand a request over.
+TEST_F(LegacyTest, ThereIsRoomAgainWhenARequestHasEnded) {
+  const auto session = open_session();
   std::vector<std::shared_ptr<RecordingReply>> replies;
-  for (std::size_t i = 2; i <= limits::kRequestsPerSession; ++i)
+  int entered = 0;
+  auto enter = [&]() -> io::Task<void> {
+    RELAY_CO_CHECK(co_await session->in_flight->wait_for_room());
+    ++entered;
+    co_return Result<void>{};
+  };
+  for (std::size_t i = 1; i <= limits::kRequestsPerSession; ++i) {
+    io::spawn(loop_.get_executor(), enter(), "room");
     replies.push_back(send_legacy(session, std::to_string(i), "tools/call", R"({"name":"late"})"));
-  EXPECT_EQ(error_code(*send_legacy(session, "1000", "ping", "{}")), busy("").face().rpc_code);
+  }
+  EXPECT_EQ(entered, static_cast<int>(limits::kRequestsPerSession));
+  io::spawn(loop_.get_executor(), enter(), "room");
+  poll();
+  EXPECT_EQ(entered, static_cast<int>(limits::kRequestsPerSession)) << "one more waits";
+  replies.front()->abandon();
+  poll();
+  EXPECT_EQ(entered, static_cast<int>(limits::kRequestsPerSession) + 1);
 }
 
 TEST_F(LegacyTest, LogLevelsAreKeptBySession) {

@@ -81,5 +81,15 @@ TEST(ResultMembers, RawResultsKeepTheirBytes) {
   EXPECT_EQ(write_legacy_result(outcome_of_raw("{}", protocol::kLatestLegacy)), "{}");
 }
 
+TEST(ResultMembers, AResultNamesOneServer) {
+  constexpr std::string_view kRaw =
+      R"({"content":[],"_meta":{"a":1.0,"io.modelcontextprotocol/serverInfo":{"name":"upstream"},"b":2}})";
+  EXPECT_EQ(
+      write_modern_result(outcome_of_raw(kRaw, protocol::kLatestModern), R"({"name":"r"})"),
+      R"({"resultType":"complete","content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"r"},"a":1.0,"b":2}})");
+  EXPECT_EQ(write_legacy_result(outcome_of_raw(kRaw, protocol::kLatestLegacy)),
+            R"({"content":[],"_meta":{"a":1.0,"b":2}})");
+}
+
 }  // namespace
 }  // namespace relay::mcp

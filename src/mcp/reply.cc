@@ -4,10 +4,12 @@
 
 namespace relay::mcp {
 
-InFlight::Admission InFlight::add(const protocol::Id& id, const std::shared_ptr<Reply>& reply) {
-  if (replies_.size() >= limits::kRequestsPerSession) return Admission::too_many;
-  const bool is_new = replies_.emplace(id.text(), reply).second;
-  return is_new ? Admission::admitted : Admission::duplicate;
+io::Task<void> InFlight::wait_for_room() {
+  while (replies_.size() >= limits::kRequestsPerSession) {
+    freed_.clear();
+    RELAY_CO_CHECK(co_await freed_.wait());
+  }
+  co_return Result<void>{};
 }
 
 std::shared_ptr<Reply> InFlight::find(const protocol::Id& id) const {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "io/event.h"
 #include "protocol/jsonrpc.h"
 
 namespace relay::mcp {
@@ -26,16 +27,25 @@ class Reply;
 /// The requests of one session or connection that are not answered yet, by id.
 class InFlight {
  public:
-  /// duplicate: the id is in use. too_many: the session has as many requests as it may.
-  enum class Admission : std::uint8_t { admitted, duplicate, too_many };
-  Admission add(const protocol::Id& id, const std::shared_ptr<Reply>& reply);
-  void remove(const std::string& id_text) { replies_.erase(id_text); }
+  explicit InFlight(const io::Loop& executor) : freed_(executor) {}
+  /// Completes when fewer than limits::kRequestsPerSession run. A transport waits for it before it adds a
+  /// request, so that a client that sends many at once is slowed down instead of refused.
+  io::Task<void> wait_for_room();
+  /// False when the id is in use.
+  bool add(const protocol::Id& id, const std::shared_ptr<Reply>& reply) {
+    return replies_.emplace(id.text(), reply).second;
+  }
+  void remove(const std::string& id_text) {
+    replies_.erase(id_text);
+    freed_.set();
+  }
   [[nodiscard]] std::shared_ptr<Reply> find(const protocol::Id& id) const;
   [[nodiscard]] std::size_t size() const { return replies_.size(); }
   void abandon_all();
 
  private:
   std::unordered_map<std::string, std::weak_ptr<Reply>> replies_;
+  io::Event freed_;
 };
 
 class Reply {

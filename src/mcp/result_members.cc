@@ -16,6 +16,19 @@ bool is_ours_to_say(std::string_view key) {
   return key == "_meta" || key == "resultType" || key == "ttlMs" || key == "cacheScope";
 }
 
+// A result tells who answered: we did, whoever helped.
+constexpr std::string_view kServerInfo = "io.modelcontextprotocol/serverInfo";
+
+std::string meta_members_of(std::string_view meta_text) {
+  if (!meta_text.contains(kServerInfo)) return std::string(members_of(meta_text));
+  std::string kept;
+  protocol::ObjectWriter writer(kept);
+  for (const json::Member& member : json::split_object(meta_text))
+    if (member.key != kServerInfo) writer.raw(member.key, member.text);
+  writer.finish();
+  return std::string(members_of(kept));
+}
+
 bool fits(const json::Member& member, protocol::Revision revision) {
   if (member.key != "structuredContent" || protocol::era_of(revision) == protocol::Era::modern) return true;
   return revision >= protocol::Revision::v2025_06_18 && member.text.starts_with('{');
@@ -28,7 +41,8 @@ ResultMembers outcome_of_raw(std::string_view result_text, protocol::Revision re
   std::string kept;
   protocol::ObjectWriter writer(kept);
   for (const json::Member& member : json::split_object(result_text)) {
-    if (member.key == "_meta" && member.text.starts_with('{')) outcome.meta_members = members_of(member.text);
+    if (member.key == "_meta" && member.text.starts_with('{'))
+      outcome.meta_members = meta_members_of(member.text);
     if (!is_ours_to_say(member.key) && fits(member, revision)) writer.raw(member.key, member.text);
   }
   writer.finish();
@@ -58,7 +72,7 @@ std::string write_modern_result(const ResultMembers& outcome, std::string_view s
                outcome.caching->scope == protocol::CacheScope::shared ? "\"public\"" : "\"private\"");
   }
   protocol::ObjectWriter meta(writer.key("_meta"));
-  meta.raw("io.modelcontextprotocol/serverInfo", server_info);
+  meta.raw(kServerInfo, server_info);
   meta.members(outcome.meta_members);
   meta.finish();
   writer.finish();

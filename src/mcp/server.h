@@ -29,6 +29,8 @@ namespace relay::mcp {
 struct ServerOptions {
   std::chrono::milliseconds session_idle = limits::kSessionIdle;
   std::chrono::milliseconds parked_for = limits::kParkedFor;
+  /// A line on stdio may be this long; a longer one is refused, and the lines after it are served.
+  std::size_t line_bytes = limits::kLineBytes;
   /// Signs cursors and requestState. Empty: a random one, so that neither survives a restart.
   std::string state_key;
 };

@@ -37,7 +37,10 @@ struct PendingAsk {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(io::Loop executor, authority::Caller caller, std::shared_ptr<Reply> unsolicited)
-      : caller(std::move(caller)), unsolicited(std::move(unsolicited)), executor_(std::move(executor)) {}
+      : caller(std::move(caller)),
+        unsolicited(std::move(unsolicited)),
+        in_flight(std::make_shared<InFlight>(executor)),
+        executor_(std::move(executor)) {}
 
   authority::Caller caller;
   protocol::Revision revision = protocol::kLatestLegacy;
@@ -50,7 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Reply> unsolicited;
   /// The same on HTTP, where GET requests attach to it: stream 0.
   std::shared_ptr<MessageStream> get_stream;
-  std::shared_ptr<InFlight> in_flight = std::make_shared<InFlight>();
+  std::shared_ptr<InFlight> in_flight;
   MonoTime last_used{};
   bool pinned = false;                   // lives as long as its connection: stdio, old SSE
   std::function<void(Session&)> on_end;  // releases what the session holds elsewhere

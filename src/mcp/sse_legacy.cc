@@ -61,6 +61,7 @@ io::Task<void> SseLegacy::serve_message(net::HttpExchange& exchange, std::string
   if (!session || session->caller.transport != authority::Transport::sse)
     co_return co_await exchange.respond(refusal(404, "Session not found"));
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
+  protocol::drop_byte_order_mark(body);
   auto message = protocol::parse_message(std::move(body));
   if (!message) co_return co_await exchange.respond(refusal(400, message.error().error.message));
   LegacyDispatcher dispatcher(server_);
@@ -72,6 +73,7 @@ io::Task<void> SseLegacy::serve_message(net::HttpExchange& exchange, std::string
                             : protocol::write_error(request->id, result.error()),
                      200});
     } else {
+      RELAY_CO_CHECK(co_await session->in_flight->wait_for_room());
       dispatcher.handle(session, std::move(*request), std::move(reply));
     }
   } else if (auto* notification = std::get_if<protocol::Notification>(&*message)) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
 #include "io/child.h"
 #include "io/line_outbox.h"
@@ -9,6 +11,7 @@
 #include "mcp/legacy_dispatcher.h"
 #include "mcp/modern_dispatcher.h"
 #include "mcp/session_store.h"
+#include "protocol/id_scanner.h"
 
 namespace relay::mcp {
 namespace {
@@ -42,17 +45,31 @@ class StdioConnection {
         legacy_(server),
         modern_(server),
         writer_(std::move(writer)),
-        caller_(std::move(caller)) {}
+        caller_(std::move(caller)),
+        modern_in_flight_(std::make_shared<InFlight>(server.executor())) {}
 
-  void take_line(std::string line) {
-    if (trim_ascii(line).empty()) return;
-    const bool is_batch = trim_ascii(line).starts_with('[');
+  /// Completes when the line is taken: a request waits while too many of its kind run, and what the client
+  /// sends after it waits with it.
+  io::Task<void> take_line(std::string line) {
+    protocol::drop_byte_order_mark(line);
+    if (trim_ascii(line).empty()) co_return Result<void>{};
     auto incoming = protocol::parse_incoming(std::move(line));
-    if (!incoming) return refuse(incoming.error());
-    if (is_batch) return take_batch(*std::move(incoming));
-    auto& message = incoming->messages.front();
-    if (!message) return refuse(message.error());
-    take(*std::move(message));
+    if (!incoming) refuse(incoming.error());
+    if (!incoming) co_return Result<void>{};
+    RELAY_CO_CHECK(co_await wait_for_room(*incoming));
+    if (incoming->is_batch) {
+      take_batch(*std::move(incoming));
+    } else if (auto& message = incoming->messages.front(); message) {
+      take(*std::move(message));
+    } else {
+      refuse(message.error());
+    }
+    co_return Result<void>{};
+  }
+  /// A line that was too long to be kept; `id` is what could be read of it.
+  void refuse_long_line(const protocol::Id& id) {
+    refuse(id, protocol::code::kInvalidRequest,
+           fmt::format("the message is over {} bytes", server_.options().line_bytes));
   }
   void end() {
     modern_in_flight_->abandon_all();
@@ -60,6 +77,15 @@ class StdioConnection {
   }
 
  private:
+  // Answers and notifications never wait: what runs may wait for them.
+  io::Task<void> wait_for_room(const protocol::Incoming& incoming) {
+    const bool asks = std::ranges::any_of(incoming.messages, [](const auto& message) {
+      return message && std::holds_alternative<protocol::Request>(*message);
+    });
+    if (asks) RELAY_CO_CHECK(co_await modern_in_flight_->wait_for_room());
+    if (asks && session_) RELAY_CO_CHECK(co_await session_->in_flight->wait_for_room());
+    co_return Result<void>{};
+  }
   void refuse(const protocol::MalformedMessage& refusal) {
     say(*writer_, protocol::write_error(refusal.id, refusal.error));
   }
@@ -80,9 +106,8 @@ class StdioConnection {
 
   void take_modern(protocol::Request request) {
     auto reply = std::make_shared<LineReply>(writer_);
-    if (modern_in_flight_->add(request.id, reply) != InFlight::Admission::admitted)
-      return refuse(request.id, protocol::code::kInvalidRequest,
-                    "the id is in use, or too many requests run");
+    if (!modern_in_flight_->add(request.id, reply))
+      return refuse(request.id, protocol::code::kInvalidRequest, "a request with this id is still running");
     reply->track(modern_in_flight_, request.id.text());
     modern_.handle(caller_, std::move(request), std::move(reply), nullptr);
   }
@@ -129,7 +154,7 @@ class StdioConnection {
   std::shared_ptr<io::LineOutbox> writer_;
   authority::Caller caller_;
   std::shared_ptr<Session> session_;
-  std::shared_ptr<InFlight> modern_in_flight_ = std::make_shared<InFlight>();
+  std::shared_ptr<InFlight> modern_in_flight_;
 };
 
 }  // namespace
@@ -145,13 +170,19 @@ io::Task<void> serve_stdio(Server& server, io::asio::posix::stream_descriptor& i
     co_return result;
   };
   io::spawn(server.executor(), write(writer, written), "stdout");
-  io::LineReader reader(in);
+  protocol::IdScanner skipped;
+  io::LineReader reader(in, server.options().line_bytes,
+                        [&skipped](std::string_view bytes) { skipped.feed(bytes); });
   Result<void> ended;
   while (!written.is_set()) {
     auto line = co_await reader.read_line();
+    if (!line && line.error().kind == ErrorKind::too_large) {
+      connection.refuse_long_line(std::exchange(skipped, {}).id());
+      continue;
+    }
     if (!line) ended = std::unexpected(line.error());
     if (!line || !*line) break;
-    connection.take_line(**std::move(line));
+    RELAY_CO_CHECK(co_await connection.take_line(**std::move(line)));
   }
   connection.end();
   writer->close();

@@ -70,6 +70,7 @@ io::Task<void> StreamableHttp::serve_post(net::HttpExchange& exchange, std::stri
     co_return co_await exchange.respond(std::move(refused));
   }
   RELAY_CO_TRY(std::string body, co_await exchange.read_body());
+  protocol::drop_byte_order_mark(body);
   if (is_batch(body)) co_return co_await serve_batch(exchange, std::move(body), std::move(principal));
   auto message = protocol::parse_message(std::move(body));
   if (!message) {
@@ -132,6 +133,7 @@ io::Task<void> StreamableHttp::serve_legacy(net::HttpExchange& exchange, protoco
     net::HttpResponse refused = refusal(session.error().status, request.id, session.error().error);
     co_return co_await exchange.respond(std::move(refused));
   }
+  RELAY_CO_CHECK(co_await (*session)->in_flight->wait_for_room());
   ReplyStyle style{parse_accept(exchange.request().headers), *session, server_.clock().mono(), {}};
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::yes);
   legacy_.handle(*session, std::move(request), stream);
@@ -172,6 +174,7 @@ io::Task<void> StreamableHttp::serve_batch(net::HttpExchange& exchange, std::str
   if (!session || (*session)->revision != protocol::Revision::v2025_03_26 ||
       header_names_modern(exchange.request().headers))
     co_return co_await exchange.respond(std::move(refused));
+  RELAY_CO_CHECK(co_await (*session)->in_flight->wait_for_room());
   ReplyStyle style{parse_accept(exchange.request().headers), *session, server_.clock().mono(), {}};
   auto stream = std::make_shared<MessageStream>(server_.executor(), MessageStream::Replay::yes);
   if (!handle_batch(legacy_, *session, *std::move(incoming), stream))

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "protocol/id_scanner.h"
 
 namespace relay::protocol {
 namespace {
@@ -88,11 +89,17 @@ std::expected<Message, MalformedMessage> classify(json::value& parsed, std::stri
   return make_response(*std::move(id), *members, std::move(text));
 }
 
+Id find_id_of_unparsed(std::string_view text) {
+  IdScanner scanner;
+  scanner.feed(text);
+  return scanner.id();
+}
+
 std::expected<json::value, MalformedMessage> parse_strictly(std::string_view text) {
   auto parsed = json::parse(text);
-  if (!parsed) return refuse(Id(), code::kParseError, parsed.error().message);
+  if (!parsed) return refuse(find_id_of_unparsed(text), code::kParseError, parsed.error().message);
   if (!json::names_members_once(text, *parsed))
-    return refuse(Id(), code::kInvalidRequest, "an object names the same member twice");
+    return refuse(find_id_of_unparsed(text), code::kInvalidRequest, "an object names the same member twice");
   return *std::move(parsed);
 }
 
@@ -135,6 +142,10 @@ const json::object& Request::meta() const {
 }
 std::string_view Response::result_text() const {
   return json::find_text(text, "result").value_or("null");
+}
+
+void drop_byte_order_mark(std::string& text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
 }
 
 std::expected<Message, MalformedMessage> parse_message(std::string text) {

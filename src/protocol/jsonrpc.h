@@ -105,6 +105,8 @@ struct Incoming {
   bool is_batch = false;
 };
 
+/// Some programs on Windows begin what they send with this mark of UTF-8. Transports drop it; it is no JSON.
+void drop_byte_order_mark(std::string& text);
 std::expected<Message, MalformedMessage> parse_message(std::string text);
 /// The same, but takes an array too. An empty array and one over limits::kBatchMessages are refused as a
 /// whole.
