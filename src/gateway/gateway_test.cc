@@ -244,5 +244,18 @@ TEST_F(GatewayTest, StatusSaysWhyAndSinceWhen) {
   EXPECT_NE(status.find("\"since\""), std::string::npos);
 }
 
+TEST_F(GatewayTest, AQuestionThatCannotBeAnsweredFailsOnlyACallThatTheServerFails) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  std::string result = R"({"content":[{"type":"text","text":"echoed"}]})";
+  one->handler = [&](Outgoing, RequestScope& scope) -> io::Task<PeerAnswer> {
+    scope.cannot_answer({.key = {}, .method = "sampling/createMessage", .params = {}});
+    co_return ok(result);
+  };
+  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__echo")")).find("echoed"), std::string::npos);
+  result = R"({"content":[],"isError":true})";
+  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__echo")")).find("-32021"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace relay::gateway

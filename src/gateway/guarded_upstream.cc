@@ -27,10 +27,23 @@ json::object meta_to_pass(const json::object& meta) {
   return passed;
 }
 
-// A legacy server that could not ask says so in its own words. A modern client is told what it would have to
-// declare.
-std::optional<Error> find_undeclared(const serving::Context& context, const ContextExchange& exchange) {
-  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy)
+// Parsing a large result to find one flag would cost more than passing it on.
+bool says_error(const JsonText& result) {
+  if (!result.text().contains("\"isError\"")) return false;
+  const json::object* members = result.value().if_object();
+  return members && json::find_bool(*members, "isError").value_or(false);
+}
+
+bool has_failed(const Result<peer::PeerAnswer>& answer) {
+  return !answer || !*answer || says_error(**answer);
+}
+
+// A server that could not ask and fails the call for it says so in its own words. A modern client is told
+// what it would have to declare. A call that succeeds without the answer has succeeded.
+std::optional<Error> find_undeclared(const serving::Context& context, const ContextExchange& exchange,
+                                     const Result<peer::PeerAnswer>& answer) {
+  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy ||
+      !has_failed(answer))
     return std::nullopt;
   return protocol::to_error(protocol::missing_capability_error(*exchange.missing()));
 }
@@ -40,17 +53,11 @@ io::Task<JsonText> pass(upstream::Upstream& server, const Recorded& recorded, Pa
                         serving::Context& context) {
   passed.meta = meta_to_pass(context.meta());
   ContextExchange exchange(context, recorded.call().caller, server.spec().name);
-  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server.request(recorded, std::move(passed), exchange));
-  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
-  if (!answer) co_return fail(protocol::to_error(std::move(answer.error())));
-  co_return *std::move(answer);
-}
-
-// Parsing a large result to find one flag would cost more than passing it on.
-bool says_error(const JsonText& result) {
-  if (!result.text().contains("\"isError\"")) return false;
-  const json::object* members = result.value().if_object();
-  return members && json::find_bool(*members, "isError").value_or(false);
+  Result<peer::PeerAnswer> answer = co_await server.request(recorded, std::move(passed), exchange);
+  if (auto undeclared = find_undeclared(context, exchange, answer)) co_return fail(*std::move(undeclared));
+  if (!answer) co_return fail(std::move(answer.error()));
+  if (!*answer) co_return fail(protocol::to_error(std::move(answer->error())));
+  co_return **std::move(answer);
 }
 
 // A server of 2025-11-25 is told; a modern one decides by itself.

@@ -154,8 +154,10 @@ io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText create
     }
     pause = poll_interval(*state, "pollIntervalMs");
     if (status != "input_required") continue;
-    RELAY_CO_TRY(auto questions, parse_questions(seen.result_text(), exchange.client()));
-    std::erase_if(questions, [&](const Question& question) { return !answered.insert(question.key).second; });
+    RELAY_CO_TRY(auto questions, parse_questions(seen.result_text(), exchange));
+    std::erase_if(questions.questions,
+                  [&](const Question& question) { return !answered.insert(question.key).second; });
+    std::erase_if(questions.refused, [&](const auto& one) { return !answered.insert(one.first).second; });
     if (questions.empty()) continue;
     RELAY_CO_TRY(const std::string responses, co_await ask_for_responses(std::move(questions), exchange));
     RELAY_CO_TRY(const protocol::Response taken,

@@ -46,7 +46,7 @@ TaskTalk make_talk(const State& state, RequestScope& exchange) {
 
 // The members that the next try has besides the original ones.
 io::Task<std::string> next_try(std::string_view result, RequestScope& exchange) {
-  RELAY_CO_TRY(auto questions, parse_questions(result, exchange.client()));
+  RELAY_CO_TRY(auto questions, parse_questions(result, exchange));
   const auto request_state = json::find_text(result, "requestState");
   if (questions.empty() && !request_state)
     co_return fail(unavailable("the server wants input, but says neither which nor for what"));
