@@ -15,6 +15,7 @@ namespace {
 using Millis = std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
+constexpr Millis kFirstPoll{20};     // many tasks are done by then; doubles
 constexpr Millis kShortestPoll{50};  // whatever a server asks for
 constexpr Millis kLongestPoll{30'000};
 constexpr Deadlines kPollPatience{};
@@ -41,6 +42,21 @@ Millis poll_interval(const json::object& task, std::string_view key) {
   return std::clamp(Millis(std::clamp<std::int64_t>(wished, 0, kLongestPoll.count())), kShortestPoll,
                     kLongestPoll);
 }
+
+// Looks at once, then after pauses that grow to the one that the server wishes: a task that is done soon
+// costs no more than a call.
+class PollPauses {
+ public:
+  io::Task<void> wait(Millis wished) {
+    const Millis pause = std::min(next_, wished);
+    next_ = std::max(2 * next_, kFirstPoll);
+    if (pause.count() > 0) RELAY_CO_CHECK(co_await io::sleep_for(pause));
+    co_return Result<void>{};
+  }
+
+ private:
+  Millis next_{0};
+};
 
 std::string task_params(std::string_view id) {
   return R"({"taskId":)" + json::quote(id) + "}";
@@ -111,18 +127,19 @@ io::Task<PeerAnswer> follow_legacy_task(TaskTalk talk, protocol::JsonText create
   const std::string params = task_params(json::find_string(*task, "taskId").value_or(""));
   TaskGuard guard(talk, params);
   const auto deadline = Clock::now() + limits::kUpstreamCallMax;
-  Millis pause = poll_interval(*task, "pollInterval");
+  PollPauses pauses;
+  Millis wished = poll_interval(*task, "pollInterval");
   std::string status(json::find_string(*task, "status").value_or(""));
   // A task that wants input says what it wants while tasks/result is open.
   while (!is_terminal(status) && status != "input_required") {
     if (Clock::now() > deadline) co_return fail(timed_out("the server's task does not end"));
-    RELAY_CO_CHECK(co_await io::sleep_for(pause));
+    RELAY_CO_CHECK(co_await pauses.wait(wished));
     RELAY_CO_TRY(const protocol::Response seen, co_await talk.ask("tasks/get", params, kPollPatience));
     if (!seen.outcome) co_return server_error(seen);
     const json::object* state = seen.outcome->if_object();
     if (!state) co_return fail(unavailable("the server's answer to tasks/get is no object"));
     status = json::find_string(*state, "status").value_or("");
-    pause = poll_interval(*state, "pollInterval");
+    wished = poll_interval(*state, "pollInterval");
   }
   if (status == "cancelled") guard.ended();
   const Deadlines deadlines{.silence = limits::kUpstreamCallMax, .total = limits::kUpstreamCallMax};
@@ -138,11 +155,12 @@ io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText create
   const std::string params = task_params(json::find_string(task, "taskId").value_or(""));
   TaskGuard guard(talk, params);
   const auto deadline = Clock::now() + limits::kUpstreamCallMax;
-  Millis pause = poll_interval(task, "pollIntervalMs");
+  PollPauses pauses;
+  Millis wished = poll_interval(task, "pollIntervalMs");
   std::set<std::string, std::less<>> answered;
   for (int rounds = 0; rounds <= limits::kUpstreamRounds;) {
     if (Clock::now() > deadline) co_return fail(timed_out("the server's task does not end"));
-    RELAY_CO_CHECK(co_await io::sleep_for(pause));
+    RELAY_CO_CHECK(co_await pauses.wait(wished));
     RELAY_CO_TRY(const protocol::Response seen, co_await talk.ask("tasks/get", params, kPollPatience));
     if (!seen.outcome) co_return server_error(seen);
     const json::object* state = seen.outcome->if_object();
@@ -152,7 +170,7 @@ io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText create
       guard.ended();
       co_return final_answer(seen.result_text(), *state, status);
     }
-    pause = poll_interval(*state, "pollIntervalMs");
+    wished = poll_interval(*state, "pollIntervalMs");
     if (status != "input_required") continue;
     RELAY_CO_TRY(auto questions, parse_questions(seen.result_text(), exchange));
     std::erase_if(questions.questions,
@@ -163,6 +181,7 @@ io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText create
     RELAY_CO_TRY(const protocol::Response taken,
                  co_await talk.ask("tasks/update", with_members(params, responses), kPollPatience));
     if (!taken.outcome) co_return server_error(taken);
+    pauses = {};  // what it waited for is there
     ++rounds;
   }
   co_return fail(unavailable(
