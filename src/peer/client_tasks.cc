@@ -6,6 +6,7 @@
 
 #include "peer/modern_input.h"
 #include "peer/peer_params.h"
+#include "peer/tool_result_shape.h"
 #include "protocol/json_writer.h"
 #include "protocol/modern_envelope.h"
 
@@ -105,12 +106,18 @@ std::string without_related_task(std::string_view result) {
   return out;
 }
 
+Result<PeerAnswer> to_tool_answer(std::string_view text) {
+  RELAY_TRY(const json::value result, json::parse(text));
+  RELAY_TRY(auto shaped, shape_tool_result(text, result));
+  return PeerAnswer(std::move(shaped));
+}
+
 // What a modern task that has ended amounts to.
 Result<PeerAnswer> final_answer(std::string_view text, const json::object& task, std::string_view status) {
   if (status == "failed") return PeerAnswer(std::unexpected(parse_error(task)));
   const auto result = json::find_text(text, "result");
   if (status != "completed" || !result) return fail(gone(status));
-  return PeerAnswer(protocol::JsonText::trusted(std::string(*result)));
+  return to_tool_answer(*result);
 }
 
 }  // namespace
@@ -122,7 +129,7 @@ std::string legacy_task_member() {
 io::Task<PeerAnswer> follow_legacy_task(TaskTalk talk, protocol::JsonText created, RequestScope& exchange) {
   const json::object* members = created.value().if_object();
   const json::object* task = members ? json::find_object(*members, "task") : nullptr;
-  if (!task) co_return PeerAnswer(std::move(created));  // it was answered at once
+  if (!task) co_return to_tool_answer(created.text());  // it was answered at once
   exchange.became_task();
   const std::string params = task_params(json::find_string(*task, "taskId").value_or(""));
   TaskGuard guard(talk, params);
@@ -146,7 +153,7 @@ io::Task<PeerAnswer> follow_legacy_task(TaskTalk talk, protocol::JsonText create
   RELAY_CO_TRY(const protocol::Response result, co_await talk.ask("tasks/result", params, deadlines));
   guard.ended();
   if (!result.outcome) co_return server_error(result);
-  co_return PeerAnswer(protocol::JsonText::trusted(without_related_task(result.result_text())));
+  co_return to_tool_answer(without_related_task(result.result_text()));
 }
 
 io::Task<PeerAnswer> follow_modern_task(TaskTalk talk, protocol::JsonText created, RequestScope& exchange) {
