@@ -36,4 +36,32 @@ std::string printable(std::string_view text, char instead) {
   return out;
 }
 
+namespace {
+
+bool is_invisible(std::uint32_t point) {
+  if (point == '\n' || point == '\t') return false;
+  if (is_hidden(point) || point == 0xAD || point == 0x034F || point == 0x180E) return true;
+  if (point == 0x115F || point == 0x1160 || point == 0x17B4 || point == 0x17B5) return true;
+  if (point == 0x3164 || point == 0xFFA0 || (point >= 0xFFF9 && point <= 0xFFFB)) return true;
+  if (point >= 0x180B && point <= 0x180F) return true;
+  return (point >= 0xFE00 && point <= 0xFE0F) || (point >= 0xE0080 && point <= 0xE0FFF);
+}
+
+}  // namespace
+
+std::string visible_text(std::string_view text) {
+  const std::string valid = to_valid_utf8(text);
+  std::string out;
+  for (std::string_view rest = valid; !rest.empty();) {
+    const auto [point, bytes] = first_character(rest);
+    if (!is_invisible(point)) out.append(rest.substr(0, bytes));
+    rest.remove_prefix(bytes);
+  }
+  return out;
+}
+
+bool has_invisible(std::string_view text) {
+  return visible_text(text) != text;
+}
+
 }  // namespace relay

@@ -22,4 +22,11 @@ bool is_hidden(std::uint32_t point);
 /// becomes a space, newlines stay.
 std::string printable(std::string_view text, char instead);
 
+/// Text of others that a model reads: what a person would not see in it is left out. Besides hidden
+/// characters that is soft hyphens, fillers and variation selectors. Newlines and tabs stay; invalid bytes
+/// become U+FFFD.
+std::string visible_text(std::string_view text);
+/// True when visible_text would change it.
+bool has_invisible(std::string_view text);
+
 }  // namespace relay

@@ -25,5 +25,12 @@ TEST(Printable, TakesOutWhatATerminalObeys) {
   EXPECT_EQ(printable("\xFFz", '?'), "\xEF\xBF\xBDz");
 }
 
+TEST(Printable, WhatAModelReadsHasNothingThatCannotBeSeen) {
+  EXPECT_EQ(visible_text("a\x1b[2J\u202Eb\u200B\u00ADc\U000E0041\U000E0101\uFE0F\u3164d"), "a[2Jbcd");
+  EXPECT_EQ(visible_text(std::string_view("a\0b\n\tc", 6)), "ab\n\tc");
+  EXPECT_FALSE(has_invisible("Grüße, 日本語 and 🙂\n"));
+  EXPECT_TRUE(has_invisible("\xff"));
+}
+
 }  // namespace
 }  // namespace relay

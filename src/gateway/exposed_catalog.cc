@@ -21,13 +21,11 @@ std::vector<std::string> exposed_names(const std::string& server, const std::vec
   return prefixed ? expose_names(server, originals) : originals;
 }
 
-}  // namespace
-
-std::string moved_uri(std::string_view server, std::string_view uri) {
-  std::string scheme(server);
-  std::ranges::replace(scheme, '_', '-');  // which a scheme may not have
-  return fmt::format("{}+{}", scheme, uri);
+OnResult claim_links(const std::shared_ptr<Links>& links, const std::string& server) {
+  return [links, server](protocol::JsonText result) { return links->claim(server, std::move(result)); };
 }
+
+}  // namespace
 
 std::shared_ptr<const ExposedCatalog> ExposedCatalog::build(const std::vector<ServerPtr>& servers,
                                                             Prefix prefix, std::shared_ptr<Links> links) {
@@ -37,23 +35,22 @@ std::shared_ptr<const ExposedCatalog> ExposedCatalog::build(const std::vector<Se
     const std::shared_ptr<const upstream::Offer> offer = server->known_offer();
     if (!offer) continue;
     shelf->add_tools(server, *offer, prefixed, links);
-    shelf->add_prompts(server, *offer, prefixed);
+    shelf->add_prompts(server, *offer, prefixed, links);
     shelf->add_resources(server, *offer);
     shelf->add_templates(server, *offer);
   }
+  links->set_listed(shelf->listed_uris());
   return shelf;
 }
 
 void ExposedCatalog::add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
                                const std::shared_ptr<Links>& links) {
-  const OnResult note = [links, name = server->spec().name](const protocol::JsonText& result) {
-    links->note(name, result);
-  };
+  const OnResult claim = claim_links(links, server->spec().name);
   const auto names = exposed_names(server->spec().name, *offer.tools.items, prefixed);
   const std::size_t configured = server->spec().result_bytes;
   const std::size_t budget = configured == 0 ? pipeline::kNoBudget : configured;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    auto entry = guard_tool(server, (*offer.tools.items)[i], names[i], budget, note);
+    auto entry = guard_tool(server, (*offer.tools.items)[i], names[i], budget, claim);
     if (tool_by_name_.contains(names[i])) {
       collisions.push_back(fmt::format("{}: the tool {} is listed twice; the second is left out",
                                        server->spec().name, names[i]));
@@ -64,11 +61,12 @@ void ExposedCatalog::add_tools(const ServerPtr& server, const upstream::Offer& o
   }
 }
 
-void ExposedCatalog::add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed) {
+void ExposedCatalog::add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
+                                 const std::shared_ptr<Links>& links) {
   const auto names = exposed_names(server->spec().name, *offer.prompts.items, prefixed);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const protocol::Prompt& prompt = (*offer.prompts.items)[i];
-    auto guarded = guard_prompt(server, prompt, names[i]);
+    auto guarded = guard_prompt(server, prompt, names[i], claim_links(links, server->spec().name));
     if (prompt_by_name_.contains(names[i])) {
       collisions.push_back(fmt::format("{}: the prompt {} is listed twice; the second is left out",
                                        server->spec().name, names[i]));
@@ -107,6 +105,12 @@ void ExposedCatalog::add_templates(const ServerPtr& server, const upstream::Offe
     if (template_by_uri_.emplace(item.uri_template, Route{server, original}).second)
       templates.push_back(std::move(item));
   }
+}
+
+std::map<std::string, std::string, std::less<>> ExposedCatalog::listed_uris() const {
+  std::map<std::string, std::string, std::less<>> server_by_uri;
+  for (const auto& [uri, route] : resource_by_uri_) server_by_uri.emplace(uri, route.server->spec().name);
+  return server_by_uri;
 }
 
 std::shared_ptr<const pipeline::Provider::Entry> ExposedCatalog::find_tool(std::string_view name) const {

@@ -52,9 +52,11 @@ class ExposedCatalog {
  private:
   void add_tools(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
                  const std::shared_ptr<Links>& links);
-  void add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed);
+  void add_prompts(const ServerPtr& server, const upstream::Offer& offer, bool prefixed,
+                   const std::shared_ptr<Links>& links);
   void add_resources(const ServerPtr& server, const upstream::Offer& offer);
   void add_templates(const ServerPtr& server, const upstream::Offer& offer);
+  [[nodiscard]] std::map<std::string, std::string, std::less<>> listed_uris() const;
 
   struct PromptEntry {
     std::shared_ptr<const pipeline::GuardedPrompt> guarded;
@@ -67,8 +69,5 @@ class ExposedCatalog {
   std::map<std::pair<std::string, std::string>, std::string, std::less<>>
       moved_;  // (server, uri) -> exposed URI, where they differ
 };
-
-/// "files+test://x"
-std::string moved_uri(std::string_view server, std::string_view uri);
 
 }  // namespace relay::gateway

@@ -78,11 +78,11 @@ TEST_F(ShelfTest, AToolListedTwiceIsReported) {
 TEST(Links, AreFoundInResultsAndForgottenInTime) {
   Links links(2);
   const auto note = [&](std::string uri) {
-    links.note(
+    links.claim(
         "s", protocol::JsonText::trusted(R"({"content":[{"type":"resource_link","uri":")" + uri + R"("}]})"));
   };
   note("a:1");
-  links.note(
+  links.claim(
       "t", protocol::JsonText::trusted(
                R"({"content":[{"type":"resource","resource":{"uri":"a:2","text":""}},7,{"type":"text"}]})"));
   EXPECT_EQ(links.find("a:1"), "s");
@@ -90,6 +90,23 @@ TEST(Links, AreFoundInResultsAndForgottenInTime) {
   note("a:3");
   EXPECT_EQ(links.find("a:1"), "");
   EXPECT_EQ(links.find("a:3"), "s");
+}
+
+TEST_F(ShelfTest, ALinkToWhatAnotherServerListsCarriesItsOwnServersName) {
+  fleet.add("one")->offer_resources({"x://a"});
+  fleet.add("two")->offer_resources({"x://a"});
+  const auto shelf = build();
+  const auto claimed = [&](const char* server, const char* text) {
+    return std::string(links->claim(server, protocol::JsonText::trusted(text)).text());
+  };
+  const char* to_a = R"({"content":[{"type":"resource_link","uri":"x://a","n":1.0}]})";
+  EXPECT_EQ(claimed("one", to_a), to_a) << "what needs no change stays as it was spelled";
+  EXPECT_TRUE(claimed("two", to_a).contains(R"("uri":"two+x://a")"));
+  const char* to_new =
+      R"({"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x://n"}}}]})";
+  EXPECT_EQ(claimed("two", to_new), to_new);
+  EXPECT_TRUE(claimed("one", to_new).contains(R"("uri":"one+x://n")")) << "the first giver keeps it";
+  EXPECT_EQ(links->find("x://n"), "two");
 }
 
 }  // namespace

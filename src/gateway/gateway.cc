@@ -129,7 +129,7 @@ std::optional<pipeline::FoundResource> Gateway::find_resource(const authority::C
                                                               std::string_view uri) const {
   auto route = route_of(uri);
   if (!route) return std::nullopt;
-  return guard_resource(std::move(route->server), std::move(route->original));
+  return guard_resource(std::move(route->server), std::move(route->original), uri);
 }
 
 io::Task<bool> Gateway::watch(const authority::Recorded& recorded, std::string uri) {

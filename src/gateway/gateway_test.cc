@@ -244,5 +244,31 @@ TEST_F(GatewayTest, StatusSaysWhyAndSinceWhen) {
   EXPECT_NE(status.find("\"since\""), std::string::npos);
 }
 
+TEST_F(GatewayTest, AMovedResourceIsReadUnderTheUriThatTheClientUsed) {
+  fleet.add("one")->offer_resources({"x://a"});
+  const auto two = fleet.add("two");
+  two->offer_resources({"x://a"});
+  two->handler = [](Outgoing, RequestScope&) -> io::Task<PeerAnswer> {
+    co_return ok(R"({"contents":[{"uri":"x://a","text":"of two"}]})");
+  };
+  const auto reply = send("resources/read", R"("uri":"two+x://a")");
+  ASSERT_EQ(two->sent.size(), 1U);
+  EXPECT_EQ(two->sent[0].params, R"({"uri":"x://a"})");
+  EXPECT_NE(text_of(*reply).find(R"("uri":"two+x://a")"), std::string::npos) << text_of(*reply);
+}
+
+TEST_F(GatewayTest, AQuestionThatCannotBeAnsweredFailsOnlyACallThatTheServerFails) {
+  const auto one = fleet.add("one");
+  one->offer_tools({"echo"});
+  std::string result = R"({"content":[{"type":"text","text":"echoed"}]})";
+  one->handler = [&](Outgoing, RequestScope& scope) -> io::Task<PeerAnswer> {
+    scope.cannot_answer({.key = {}, .method = "sampling/createMessage", .params = {}});
+    co_return ok(result);
+  };
+  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__echo")")).find("echoed"), std::string::npos);
+  result = R"({"content":[],"isError":true})";
+  EXPECT_NE(text_of(*send("tools/call", R"("name":"one__echo")")).find("-32021"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace relay::gateway

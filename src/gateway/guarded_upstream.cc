@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "gateway/context_exchange.h"
+#include "gateway/links.h"
 
 namespace relay::gateway {
 namespace {
@@ -27,10 +28,23 @@ json::object meta_to_pass(const json::object& meta) {
   return passed;
 }
 
-// A legacy server that could not ask says so in its own words. A modern client is told what it would have to
-// declare.
-std::optional<Error> find_undeclared(const serving::Context& context, const ContextExchange& exchange) {
-  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy)
+// Parsing a large result to find one flag would cost more than passing it on.
+bool says_error(const JsonText& result) {
+  if (!result.text().contains("\"isError\"")) return false;
+  const json::object* members = result.value().if_object();
+  return members && json::find_bool(*members, "isError").value_or(false);
+}
+
+bool has_failed(const Result<peer::PeerAnswer>& answer) {
+  return !answer || !*answer || says_error(**answer);
+}
+
+// A server that could not ask and fails the call for it says so in its own words. A modern client is told
+// what it would have to declare. A call that succeeds without the answer has succeeded.
+std::optional<Error> find_undeclared(const serving::Context& context, const ContextExchange& exchange,
+                                     const Result<peer::PeerAnswer>& answer) {
+  if (!exchange.missing() || protocol::era_of(context.revision()) == protocol::Era::legacy ||
+      !has_failed(answer))
     return std::nullopt;
   return protocol::to_error(protocol::missing_capability_error(*exchange.missing()));
 }
@@ -40,17 +54,11 @@ io::Task<JsonText> pass(upstream::Upstream& server, const Recorded& recorded, Pa
                         serving::Context& context) {
   passed.meta = meta_to_pass(context.meta());
   ContextExchange exchange(context, recorded.call().caller, server.spec().name);
-  RELAY_CO_TRY(peer::PeerAnswer answer, co_await server.request(recorded, std::move(passed), exchange));
-  if (auto undeclared = find_undeclared(context, exchange)) co_return fail(*std::move(undeclared));
-  if (!answer) co_return fail(protocol::to_error(std::move(answer.error())));
-  co_return *std::move(answer);
-}
-
-// Parsing a large result to find one flag would cost more than passing it on.
-bool says_error(const JsonText& result) {
-  if (!result.text().contains("\"isError\"")) return false;
-  const json::object* members = result.value().if_object();
-  return members && json::find_bool(*members, "isError").value_or(false);
+  Result<peer::PeerAnswer> answer = co_await server.request(recorded, std::move(passed), exchange);
+  if (auto undeclared = find_undeclared(context, exchange, answer)) co_return fail(*std::move(undeclared));
+  if (!answer) co_return fail(std::move(answer.error()));
+  if (!*answer) co_return fail(protocol::to_error(std::move(answer->error())));
+  co_return **std::move(answer);
 }
 
 // A server of 2025-11-25 is told; a modern one decides by itself.
@@ -65,18 +73,19 @@ io::Task<ToolResult> pass_tool(ServerPtr server, const protocol::Tool& tool, con
   passed.input_schema = tool.input_schema;
   passed.as_task = is_better_a_task(tool, context.client());
   RELAY_CO_TRY(JsonText answer, co_await pass(*server, recorded, std::move(passed), context));
-  if (on_result) on_result(answer);
+  if (on_result) answer = on_result(std::move(answer));
   ToolResult result;
   result.is_error = says_error(answer);
   result.raw = std::move(answer);
   co_return result;
 }
 
-io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, serving::Context& context,
-                                   const Recorded& recorded) {
+io::Task<PromptResult> pass_prompt(ServerPtr server, std::string name, const OnResult& on_result,
+                                   serving::Context& context, const Recorded& recorded) {
   PassedCall passed{.kind = PassedCall::Kind::prompt, .name = std::move(name)};
   PromptResult result;
-  RELAY_CO_TRY(result.raw, co_await pass(*server, recorded, std::move(passed), context));
+  RELAY_CO_TRY(JsonText answer, co_await pass(*server, recorded, std::move(passed), context));
+  result.raw = on_result ? on_result(std::move(answer)) : std::move(answer);
   co_return result;
 }
 
@@ -89,13 +98,15 @@ Error resource_error(Error error) {
   return error;
 }
 
-io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, serving::Context& context,
+enum class Uris : std::uint8_t { as_they_are, moved };
+
+io::Task<ReadResult> pass_read(ServerPtr server, std::string uri, Uris uris, serving::Context& context,
                                const Recorded& recorded) {
   PassedCall passed{.kind = PassedCall::Kind::resource, .name = std::move(uri)};
   Result<JsonText> answer = co_await pass(*server, recorded, std::move(passed), context);
   if (!answer) co_return fail(resource_error(std::move(answer.error())));
   ReadResult result;
-  result.raw = *std::move(answer);
+  result.raw = uris == Uris::moved ? move_contents(server->spec().name, *answer) : *std::move(answer);
   co_return result;
 }
 
@@ -133,25 +144,26 @@ std::shared_ptr<const pipeline::Provider::Entry> guard_tool(ServerPtr server, co
 }
 
 std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(ServerPtr server, const protocol::Prompt& prompt,
-                                                            std::string name) {
+                                                            std::string name, OnResult on_result) {
   auto guarded = std::make_shared<pipeline::GuardedPrompt>();
   guarded->prompt = prompt;
   guarded->prompt.name = std::move(name);
   guarded->upstream = audited(*server, prompt.name);
-  guarded->handler = [server = std::move(server), original = prompt.name](serving::Context& context,
-                                                                          const Recorded& recorded) {
-    return pass_prompt(server, original, context, recorded);
+  guarded->handler = [server = std::move(server), original = prompt.name, seen = std::move(on_result)](
+                         serving::Context& context, const Recorded& recorded) {
+    return pass_prompt(server, original, seen, context, recorded);
   };
   return guarded;
 }
 
-pipeline::FoundResource guard_resource(ServerPtr server, std::string uri) {
+pipeline::FoundResource guard_resource(ServerPtr server, std::string uri, std::string_view exposed) {
+  const Uris uris = exposed == uri ? Uris::as_they_are : Uris::moved;
   pipeline::FoundResource found;
   found.name = server->spec().name;
   found.upstream = audited(*server, uri);
-  found.read = [server = std::move(server), uri = std::move(uri)](serving::Context& context,
-                                                                  const Recorded& recorded) {
-    return pass_read(server, uri, context, recorded);
+  found.read = [server = std::move(server), uri = std::move(uri), uris](serving::Context& context,
+                                                                        const Recorded& recorded) {
+    return pass_read(server, uri, uris, context, recorded);
   };
   return found;
 }

@@ -15,17 +15,19 @@
 
 namespace relay::gateway {
 
-/// The arguments that are sent are those of the record, byte for byte. `on_result` sees each result before it
-/// is passed on; may be empty.
-using OnResult = std::function<void(const protocol::JsonText& result)>;
+/// The arguments that are sent are those of the record, byte for byte. `on_result` gives what is passed on
+/// for each result; may be empty.
+using OnResult = std::function<protocol::JsonText(protocol::JsonText result)>;
 std::shared_ptr<const pipeline::Provider::Entry> guard_tool(std::shared_ptr<upstream::Upstream> server,
                                                             const protocol::Tool& tool, std::string name,
                                                             std::size_t budget_bytes = limits::kResultBytes,
                                                             OnResult on_result = {});
 std::shared_ptr<const pipeline::GuardedPrompt> guard_prompt(std::shared_ptr<upstream::Upstream> server,
-                                                            const protocol::Prompt& prompt, std::string name);
-/// `uri` is the one the server knows.
-pipeline::FoundResource guard_resource(std::shared_ptr<upstream::Upstream> server, std::string uri);
+                                                            const protocol::Prompt& prompt, std::string name,
+                                                            OnResult on_result = {});
+/// `uri` is the one the server knows, `exposed` the one that clients use.
+pipeline::FoundResource guard_resource(std::shared_ptr<upstream::Upstream> server, std::string uri,
+                                       std::string_view exposed);
 
 authority::Tier tier_of(const upstream::ServerSpec& spec, const protocol::Tool& tool);
 

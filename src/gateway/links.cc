@@ -1,29 +1,80 @@
 #include "gateway/links.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "base/limits.h"
 
 namespace relay::gateway {
 namespace {
 
-std::optional<std::string_view> uri_of(const json::value& piece) {
-  const json::object* block = piece.if_object();
-  if (!block) return std::nullopt;
+json::value* find_uri(json::value& piece) {
+  json::object* block = piece.if_object();
+  if (!block) return nullptr;
   const auto type = json::find_string(*block, "type");
-  if (type == "resource_link") return json::find_string(*block, "uri");
-  const json::object* embedded = type == "resource" ? json::find_object(*block, "resource") : nullptr;
-  return embedded ? json::find_string(*embedded, "uri") : std::nullopt;
+  json::value* holder = type == "resource" ? block->if_contains("resource") : &piece;
+  if ((type != "resource" && type != "resource_link") || !holder || !holder->is_object()) return nullptr;
+  json::value* uri = holder->get_object().if_contains("uri");
+  return uri && uri->is_string() ? uri : nullptr;
+}
+
+// The blocks of a tool's result and of a prompt's messages.
+template <class Visit>
+void visit_blocks(json::object& result, Visit visit) {
+  if (json::value* content = result.if_contains("content"); content && content->is_array())
+    for (json::value& piece : content->get_array()) visit(piece);
+  if (json::value* messages = result.if_contains("messages"); messages && messages->is_array())
+    for (json::value& message : messages->get_array())
+      if (message.is_object())
+        if (json::value* piece = message.get_object().if_contains("content")) visit(*piece);
 }
 
 }  // namespace
 
-void Links::note(const std::string& server, const protocol::JsonText& result) {
+std::string moved_uri(std::string_view server, std::string_view uri) {
+  std::string scheme(server);
+  std::ranges::replace(scheme, '_', '-');  // which a scheme may not have
+  return fmt::format("{}+{}", scheme, uri);
+}
+
+protocol::JsonText move_contents(std::string_view server, const protocol::JsonText& result) {
+  json::value moved = result.value();
+  json::object* members = moved.if_object();
+  json::value* contents = members ? members->if_contains("contents") : nullptr;
+  if (!contents || !contents->is_array()) return result;
+  for (json::value& piece : contents->get_array()) {
+    json::value* uri = piece.is_object() ? piece.get_object().if_contains("uri") : nullptr;
+    if (uri && uri->is_string()) *uri = moved_uri(server, json::view(uri->get_string()));
+  }
+  return protocol::JsonText::from(moved);
+}
+
+protocol::JsonText Links::claim(const std::string& server, protocol::JsonText result) {
   // Both types begin with it; results without it, nearly all, are not parsed.
-  if (!result.text().contains("\"resource")) return;
-  const json::object* members = result.value().if_object();
-  const json::array* content = members ? json::find_array(*members, "content") : nullptr;
-  if (!content) return;
-  for (const json::value& piece : *content)
-    if (const auto uri = uri_of(piece)) add(server, *uri);
+  if (!result.text().contains("\"resource") || !result.value().is_object()) return result;
+  json::value moved = result.value();
+  bool has_moved = false;
+  visit_blocks(moved.get_object(), [&](json::value& piece) { has_moved |= claim_block(server, piece); });
+  return has_moved ? protocol::JsonText::from(moved) : result;
+}
+
+bool Links::claim_block(const std::string& server, json::value& piece) {
+  json::value* uri = find_uri(piece);
+  if (!uri) return false;
+  const std::string_view text = json::view(uri->get_string());
+  if (!is_taken(server, text)) {
+    add(server, text);
+    return false;
+  }
+  *uri = moved_uri(server, text);
+  return true;
+}
+
+bool Links::is_taken(const std::string& server, std::string_view uri) const {
+  if (const auto listed = listed_.find(uri); listed != listed_.end()) return listed->second != server;
+  const std::string giver = find(uri);
+  return !giver.empty() && giver != server;
 }
 
 void Links::add(const std::string& server, std::string_view uri) {

@@ -4,6 +4,7 @@
 #include "peer/legacy_session.h"
 #include "peer/peer_params.h"
 #include "peer/peer_questions.h"
+#include "peer/tool_result_shape.h"
 
 namespace relay::peer {
 namespace {
@@ -18,6 +19,12 @@ OutgoingMessage utter(const Outgoing& outgoing, std::string_view params) {
 PeerAnswer to_answer(const protocol::Response& response) {
   if (!response.outcome) return std::unexpected(response.outcome.error());
   return protocol::JsonText::trusted(std::string(response.result_text()));
+}
+
+Result<PeerAnswer> to_checked_answer(std::string_view method, const protocol::Response& response) {
+  if (!response.outcome || method != "tools/call") return to_answer(response);
+  RELAY_TRY(auto shaped, shape_tool_result(response.result_text(), *response.outcome));
+  return PeerAnswer(std::move(shaped));
 }
 
 // -32042 of 2025-11-25 names pages that the user has to visit first.
@@ -73,7 +80,7 @@ class LegacyPeer final : public Peer {
       RELAY_CO_TRY(
           const protocol::Response response,
           co_await session->dialogue().roundtrip(utter(outgoing, outgoing.params), exchange, deadlines));
-      PeerAnswer answer = to_answer(response);
+      RELAY_CO_TRY(PeerAnswer answer, to_checked_answer(outgoing.method, response));
       std::vector<Question> pages = find_pages(answer);
       if (pages.empty() || attempt > 0 || !exchange.client().elicitation_url) co_return answer;
       RELAY_CO_TRY(const auto visited, co_await exchange.ask(std::move(pages)));

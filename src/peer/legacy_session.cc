@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "protocol/json_writer.h"
 
 namespace relay::peer {
@@ -34,7 +35,7 @@ Result<PeerInfo> parse_info(const json::value& result) {
   if (const json::object* server = json::find_object(*members, "serverInfo")) info.server = *server;
   if (const json::object* capabilities = json::find_object(*members, "capabilities"))
     info.capabilities = *capabilities;
-  info.instructions = json::find_string(*members, "instructions").value_or("");
+  info.instructions = visible_text(json::find_string(*members, "instructions").value_or(""));
   return info;
 }
 

@@ -8,6 +8,7 @@
 #include "peer/modern_listen.h"
 #include "peer/modern_speech.h"
 #include "peer/peer_params.h"
+#include "peer/tool_result_shape.h"
 
 namespace relay::peer {
 namespace {
@@ -46,7 +47,7 @@ TaskTalk make_talk(const State& state, RequestScope& exchange) {
 
 // The members that the next try has besides the original ones.
 io::Task<std::string> next_try(std::string_view result, RequestScope& exchange) {
-  RELAY_CO_TRY(auto questions, parse_questions(result, exchange.client()));
+  RELAY_CO_TRY(auto questions, parse_questions(result, exchange));
   const auto request_state = json::find_text(result, "requestState");
   if (questions.empty() && !request_state)
     co_return fail(unavailable("the server wants input, but says neither which nor for what"));
@@ -74,7 +75,12 @@ io::Task<PeerAnswer> request_answer(State state, Outgoing outgoing, RequestScope
     const std::string_view type =
         members ? json::find_string(*members, "resultType").value_or("complete") : "complete";
     const std::string_view result = response.result_text();
-    if (type == "complete") co_return PeerAnswer(protocol::JsonText::trusted(std::string(result)));
+    if (type == "complete" && outgoing.method != "tools/call")
+      co_return PeerAnswer(protocol::JsonText::trusted(std::string(result)));
+    if (type == "complete") {
+      RELAY_CO_TRY(auto shaped, shape_tool_result(result, *response.outcome));
+      co_return PeerAnswer(std::move(shaped));
+    }
     if (type == "task") {
       auto created = protocol::JsonText::trusted(std::string(result));
       co_return co_await follow_modern_task(make_talk(state, exchange), std::move(created), exchange);

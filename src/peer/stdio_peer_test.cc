@@ -274,5 +274,23 @@ TEST_F(StdioPeerTest, a_peer_that_goes_fails_what_is_open) {
   EXPECT_EQ(outcome->error().kind, ErrorKind::cancelled);
 }
 
+TEST_F(StdioPeerTest, a_task_is_looked_at_at_once_whatever_pause_the_server_wishes) {
+  connect(R"py(
+hello()
+m = take()
+task = {"taskId": "t1", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "ttl": None, "pollInterval": 30000}
+send({"id": m["id"], "result": {"task": task}})
+for status in ["working", "working", "completed"]:
+    m = take(); send({"id": m["id"], "result": dict(task, status=status)})
+m = take(); send({"id": m["id"], "result": text(m["method"])})
+take())py");
+  Outgoing outgoing = call_tool("t");
+  outgoing.as_task = true;
+  const auto answer =
+      loop_.run(io::with_timeout(peer_->request(std::move(outgoing), exchange_), 25s, "the task"));
+  EXPECT_EQ(text_of(answer), "tasks/result") << "one pause of the server would be longer than the limit";
+  EXPECT_EQ(exchange_.tasks, 1);
+}
+
 }  // namespace
 }  // namespace relay::peer

@@ -1,5 +1,7 @@
 #include "protocol/uri_template.h"
 
+#include <algorithm>
+
 namespace relay::protocol {
 
 std::optional<UriVariables> find_variables(std::string_view uri_template, std::string_view uri) {
@@ -13,9 +15,14 @@ std::optional<UriVariables> find_variables(std::string_view uri_template, std::s
     }
     const std::size_t close = uri_template.find('}');
     if (close == std::string_view::npos) return std::nullopt;
-    const std::string name(uri_template.substr(1, close - 1));
-    const std::string_view value = uri.substr(0, uri.find('/'));
-    if (value.empty()) return std::nullopt;
+    const bool is_reserved = uri_template.substr(1).starts_with('+');  // {+rest} takes slashes too
+    const std::string name(uri_template.substr(is_reserved ? 2 : 1, close - (is_reserved ? 2 : 1)));
+    const std::string_view after = uri_template.substr(close + 1);
+    const std::string_view literal = after.substr(0, after.find('{'));
+    std::size_t end = is_reserved ? uri.size() : std::min(uri.find('/'), uri.size());
+    if (is_reserved && !literal.empty()) end = uri.rfind(literal);
+    if (end == std::string_view::npos || end == 0) return std::nullopt;
+    const std::string_view value = uri.substr(0, end);
     variables.insert_or_assign(name, std::string(value));
     uri.remove_prefix(value.size());
     uri_template.remove_prefix(close + 1);

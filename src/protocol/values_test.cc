@@ -435,6 +435,10 @@ TEST(UriTemplate, VariablesStopAtSlashes) {
   EXPECT_FALSE(find_variables("test://{id}/data", "test:///data"));
   EXPECT_FALSE(find_variables("test://{id}", "other://1"));
   EXPECT_EQ(find_variables("a:{x}/{y}", "a:1/2"), (UriVariables{{"x", "1"}, {"y", "2"}}));
+  EXPECT_EQ(find_variables("f://{h}/{+rest}", "f://me/a/b.txt"),
+            (UriVariables{{"h", "me"}, {"rest", "a/b.txt"}}));
+  EXPECT_EQ(find_variables("f://{+rest}/raw", "f://a/b/raw"), (UriVariables{{"rest", "a/b"}}));
+  EXPECT_FALSE(find_variables("f://{+rest}/raw", "f://a/b"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/glob.h"
+#include "base/printable.h"
 #include "protocol/modern_headers.h"
 
 namespace relay::upstream {
@@ -20,7 +21,42 @@ std::string text_of(const json::object& object, std::string_view key) {
   return std::string(json::find_string(object, key).value_or(std::string_view()));
 }
 
-Result<json::object> parse_item(const JsonText& text, std::string_view what, std::string_view key) {
+// What a model reads of an item: descriptions and titles, at any depth. True when something was left out of
+// one.
+bool clean_words(json::value& value);
+
+bool clean_words(json::object& object) {
+  bool has_changed = false;
+  for (auto& member : object) {
+    const bool is_words = member.key() == "description" || member.key() == "title";
+    if (!is_words || !member.value().is_string()) {
+      has_changed |= clean_words(member.value());
+      continue;
+    }
+    const std::string_view words = json::view(member.value().get_string());
+    if (!has_invisible(words)) continue;
+    member.value() = visible_text(words);
+    has_changed = true;
+  }
+  return has_changed;
+}
+
+bool clean_words(json::value& value) {
+  bool has_changed = false;
+  if (value.is_object()) has_changed = clean_words(value.get_object());
+  if (value.is_array())
+    for (json::value& element : value.get_array()) has_changed |= clean_words(element);
+  return has_changed;
+}
+
+struct ParsedItem {
+  json::object object;
+  JsonText text;  // as it came, unless words in it had to be cleaned
+};
+
+// A name that cannot be seen whole could pass for another one, and a cleaned one is none that the server
+// knows.
+Result<ParsedItem> parse_item(const JsonText& text, std::string_view what, std::string_view key) {
   if (text.text().size() > limits::kUpstreamToolBytes)
     return fail(too_large(fmt::format("{} {} is described with {} bytes, more than {}; it is left out", what,
                                       utf8_prefix(text.text(), kShownBytes), text.text().size(),
@@ -29,7 +65,18 @@ Result<json::object> parse_item(const JsonText& text, std::string_view what, std
   if (!value.is_object() || text_of(value.get_object(), key).empty())
     return fail(invalid(
         fmt::format("a {} without a {} is left out: {}", what, key, utf8_prefix(text.text(), kShownBytes))));
-  return std::move(value.get_object());
+  const std::string name = text_of(value.get_object(), key);
+  if (has_invisible(name) || name.contains('\n') || name.contains('\t'))
+    return fail(invalid(fmt::format("{} {} is left out: its {} has characters that cannot be seen", what,
+                                    utf8_prefix(printable(name, '?'), kShownBytes), key)));
+  bool has_changed = clean_words(value);
+  if (json::value* label = key == "name" ? nullptr : value.get_object().if_contains("name");
+      label && label->is_string() && has_invisible(json::view(label->get_string()))) {
+    *label = visible_text(json::view(label->get_string()));
+    has_changed = true;
+  }
+  JsonText kept = has_changed ? JsonText::from(value) : text;
+  return ParsedItem{std::move(value.get_object()), std::move(kept)};
 }
 
 protocol::ToolAnnotations read_annotations(const json::object& tool) {
@@ -86,41 +133,41 @@ void read_common(Item& item, const json::object& object, const JsonText& text) {
 
 }  // namespace
 
-Result<protocol::Tool> parse_tool(const JsonText& text) {
-  RELAY_TRY(const json::object object, parse_item(text, "tool", "name"));
+Result<protocol::Tool> parse_tool(const JsonText& received) {
+  RELAY_TRY(const ParsedItem parsed, parse_item(received, "tool", "name"));
   protocol::Tool tool;
-  read_common(tool, object, text);
-  if (auto schema = member_text(text, "inputSchema")) tool.input_schema = std::move(*schema);
-  tool.output_schema = member_text(text, "outputSchema");
-  tool.annotations = read_annotations(object);
-  tool.task_support = read_task_support(object);
+  read_common(tool, parsed.object, parsed.text);
+  if (auto schema = member_text(parsed.text, "inputSchema")) tool.input_schema = std::move(*schema);
+  tool.output_schema = member_text(parsed.text, "outputSchema");
+  tool.annotations = read_annotations(parsed.object);
+  tool.task_support = read_task_support(parsed.object);
   return tool;
 }
 
-Result<std::optional<protocol::Resource>> parse_resource(const JsonText& text) {
-  RELAY_TRY(const json::object object, parse_item(text, "resource", "uri"));
+Result<std::optional<protocol::Resource>> parse_resource(const JsonText& received) {
+  RELAY_TRY(const ParsedItem parsed, parse_item(received, "resource", "uri"));
   protocol::Resource resource;
-  resource.uri = text_of(object, "uri");
-  read_common(resource, object, text);
-  resource.mime_type = text_of(object, "mimeType");
-  resource.size = json::find_int(object, "size");
+  resource.uri = text_of(parsed.object, "uri");
+  read_common(resource, parsed.object, parsed.text);
+  resource.mime_type = text_of(parsed.object, "mimeType");
+  resource.size = json::find_int(parsed.object, "size");
   return resource;
 }
 
-Result<std::optional<protocol::ResourceTemplate>> parse_template(const JsonText& text) {
-  RELAY_TRY(const json::object object, parse_item(text, "resource template", "uriTemplate"));
+Result<std::optional<protocol::ResourceTemplate>> parse_template(const JsonText& received) {
+  RELAY_TRY(const ParsedItem parsed, parse_item(received, "resource template", "uriTemplate"));
   protocol::ResourceTemplate item;
-  item.uri_template = text_of(object, "uriTemplate");
-  read_common(item, object, text);
-  item.mime_type = text_of(object, "mimeType");
+  item.uri_template = text_of(parsed.object, "uriTemplate");
+  read_common(item, parsed.object, parsed.text);
+  item.mime_type = text_of(parsed.object, "mimeType");
   return item;
 }
 
-Result<std::optional<protocol::Prompt>> parse_prompt(const JsonText& text) {
-  RELAY_TRY(const json::object object, parse_item(text, "prompt", "name"));
+Result<std::optional<protocol::Prompt>> parse_prompt(const JsonText& received) {
+  RELAY_TRY(const ParsedItem parsed, parse_item(received, "prompt", "name"));
   protocol::Prompt prompt;
-  read_common(prompt, object, text);
-  prompt.arguments = read_arguments(object);
+  read_common(prompt, parsed.object, parsed.text);
+  prompt.arguments = read_arguments(parsed.object);
   return prompt;
 }
 
