@@ -82,8 +82,10 @@ Result<std::shared_ptr<RunServers>> RunServers::open(std::shared_ptr<const RunWo
 json::array RunServers::listing() const {
   json::array list;
   for (const CodeServer& server : loaded_)
-    list.push_back(json::object{
-        {"name", server.name()}, {"alias", server.alias}, {"description", server.description()}});
+    list.push_back(json::object{{"name", server.name()},
+                                {"alias", server.alias},
+                                {"description", server.description()},
+                                {"cwd", server.upstream->spec().cwd}});
   return list;
 }
 
@@ -215,7 +217,8 @@ io::Task<std::string> RunServers::describe(json::object args) {
 }
 
 io::Task<std::string> RunServers::search(json::object args) {
-  RELAY_CO_TRY(const std::string query, required_string(args, "query"));
+  const auto query = json::find_string(args, "query");
+  if (!query) co_return fail(invalid("Missing 'query' value"));
   std::vector<CodeServer> among = world_->books.servers();
   if (const auto only = json::find_string(args, "server")) {
     RELAY_CO_TRY(CodeServer server, find_any(*only));
@@ -230,7 +233,7 @@ io::Task<std::string> RunServers::search(json::object args) {
   std::erase(books, nullptr);
   const ToolDetail detail =
       json::find_string(args, "detail") == "full" ? ToolDetail::full : ToolDetail::summary;
-  co_return write_hits(books, query, static_cast<std::size_t>(limit), detail, missing, world_->learned);
+  co_return write_hits(books, *query, static_cast<std::size_t>(limit), detail, missing, world_->learned);
 }
 
 }  // namespace relay::codemode

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "codemode/catalog_files.h"
 #include "codemode/stub_text.h"
 #include "protocol/json_writer.h"
@@ -59,6 +60,21 @@ void append_item(std::string& list, std::string_view item) {
   list += item;
 }
 
+// Without words: the first tools, in the order of servers and tools.
+std::vector<Hit> find_hits(const std::vector<std::shared_ptr<const ToolCatalog>>& books,
+                           std::string_view query, std::size_t limit) {
+  if (!trim_ascii(query).empty()) {
+    Ranking ranking;
+    for (const auto& book : books) ranking.add(book->words);
+    return ranking.find(query, limit);
+  }
+  std::vector<Hit> first;
+  for (std::size_t book = 0; book < books.size(); ++book)
+    for (std::size_t tool = 0; tool < books[book]->tools.size() && first.size() < limit; ++tool)
+      first.push_back({.index = book, .tool = tool});
+  return first;
+}
+
 }  // namespace
 
 std::string write_tools(const ToolCatalog& book, ToolDetail detail, const LearnedTypes& learned) {
@@ -97,10 +113,8 @@ std::string write_tool(const ToolCatalog& book, const ToolDoc& tool, const Learn
 std::string write_hits(const std::vector<std::shared_ptr<const ToolCatalog>>& books, std::string_view query,
                        std::size_t limit, ToolDetail detail, const std::vector<std::string>& missing,
                        const LearnedTypes& learned) {
-  Ranking ranking;
-  for (const auto& book : books) ranking.add(book->words);
   std::string list = "[";
-  for (const Hit& hit : ranking.find(query, limit))
+  for (const Hit& hit : find_hits(books, query, limit))
     append_item(list, write_hit(*books[hit.index], books[hit.index]->tools[hit.tool], detail, learned));
   std::string out = "{\"results\":" + list + "]";
   if (!missing.empty()) out += ",\"missing\":" + json::write(json::array(missing.begin(), missing.end()));

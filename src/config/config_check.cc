@@ -28,6 +28,15 @@ bool is_closed(const json::object& schema) {
   return json::find_bool(schema, "additionalProperties") == false;
 }
 
+// 1mcp has its mounts here.
+std::string unknown_key(std::string_view path, std::string_view near) {
+  if (path == "$.policy.filesystem.mounts")
+    return "unknown key; directories are in mounts at the top level, as {\"name\": \"project\", \"path\": "
+           "\".\"}";
+  return near.empty() ? "unknown key; `relay check-config --schema` lists the known ones"
+                      : fmt::format("unknown key; did you mean \"{}\"?", near);
+}
+
 void find_unknown_keys(const json::object& schema, const json::value& value, const std::string& path,
                        std::vector<ConfigProblem>& out) {
   if (const json::array* items = value.if_array()) {
@@ -46,9 +55,7 @@ void find_unknown_keys(const json::object& schema, const json::value& value, con
     } else if (is_closed(schema)) {
       const std::string near =
           nearest_name(key, properties ? keys_of(*properties) : std::vector<std::string>{});
-      out.push_back({member_path, near.empty()
-                                      ? "unknown key; `relay check-config --schema` lists the known ones"
-                                      : fmt::format("unknown key; did you mean \"{}\"?", near)});
+      out.push_back({member_path, unknown_key(member_path, near)});
     }
   }
 }

@@ -161,6 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{R"({"tools": {"nothing_like_it": {}}})", "$.tools.nothing_like_it", "run_js"},
         Broken{R"({"tools": {"x__y": {}}, "mcps": [{"name": "x", "command": "a"}]})", "$.tools.x__y",
                "no such"},
+        Broken{R"({"policy": {"filesystem": {"mounts": []}}})", "$.policy.filesystem.mounts",
+               "mounts at the top level"},
         Broken{R"({"executor": {"prefer": "local"}})", "$.executor.prefer", "unknown key"},
         Broken{R"({"mounts": [{"name": "a b", "path": "."}]})", "$.mounts[0].name", ""},
         Broken{R"({"mounts": [{"name": "a"}]})", "$.mounts[0]", "path"},

@@ -57,8 +57,8 @@ FetchRules rules_from(policy::NetworkPolicy network) {
   rules.max_redirects = static_cast<int>(std::clamp<std::int64_t>(network.max_redirects, 0, 20));
   const auto shared = std::make_shared<const policy::NetworkPolicy>(std::move(network));
   rules.check_url = [shared](std::string_view url) { return policy::check_url(*shared, url); };
-  rules.check_address = [shared](const policy::Address& address) {
-    return policy::check_address(*shared, address);
+  rules.check_address = [shared](const policy::Target& target, const policy::Address& address) {
+    return policy::check_address(*shared, target, address);
   };
   return rules;
 }
@@ -220,13 +220,14 @@ Result<policy::Target> GuardedFetch::judge(const std::string& url, BlockedFetch:
   return target;
 }
 
-Result<void> GuardedFetch::judge_address(const std::string& ip, const std::string& host) {
+Result<void> GuardedFetch::judge_address(const std::string& ip, const policy::Target& target) {
   const auto address = policy::find_address(ip);
   Result<void> verdict = address
-                             ? rules_.check_address(*address)
+                             ? rules_.check_address(target, *address)
                              : fail(denied("fetch: the name resolves to something that is not an address"));
   if (!verdict)
-    report({BlockedFetch::What::address, host, address ? network_of(*address) : "", verdict.error().message});
+    report({BlockedFetch::What::address, target.host.name, address ? network_of(*address) : "",
+            verdict.error().message});
   return verdict;
 }
 
@@ -268,8 +269,9 @@ io::Task<std::unique_ptr<net::ClientResponse>> GuardedFetch::send_hop(const Fetc
   sent.max_body_bytes = rules_.max_body_bytes;
   sent.ca_file = options_.ca_file;
   if (options_.resolver) sent.resolve = options_.resolver(hop.target);
-  sent.on_address = [self = shared_from_this(), host = hop.target.host.name](
-                        const std::string& ip, std::uint16_t) { return self->judge_address(ip, host); };
+  sent.on_address = [self = shared_from_this(), target = hop.target](const std::string& ip, std::uint16_t) {
+    return self->judge_address(ip, target);
+  };
   ++counters_.requests;
   co_return co_await client_.send(std::move(sent));
 }

@@ -32,7 +32,7 @@ namespace relay::fetch {
 /// What policy decides, as two questions. rules_from() asks a NetworkPolicy.
 struct FetchRules {
   std::function<Result<policy::Target>(std::string_view url)> check_url;
-  std::function<Result<void>(const policy::Address& address)> check_address;
+  std::function<Result<void>(const policy::Target& target, const policy::Address& address)> check_address;
   std::size_t max_body_bytes = 0;
   int max_redirects = 0;
 };
@@ -142,7 +142,7 @@ class GuardedFetch : public std::enable_shared_from_this<GuardedFetch> {
                                                std::unique_ptr<net::ClientResponse> transfer);
   static Sent sent_of(FetchRequest& request, const Hop& hop);
   Result<policy::Target> judge(const std::string& url, BlockedFetch::What what);
-  Result<void> judge_address(const std::string& ip, const std::string& host);
+  Result<void> judge_address(const std::string& ip, const policy::Target& target);
 
   std::shared_ptr<authority::Effects> effects_;
   net::HttpClient& client_;

@@ -89,9 +89,10 @@ class Fetch : public ::testing::Test {
       client = net::HttpClient::make(loop.executor());
       FetchRules rules = rules_from(network);
       const auto real = rules.check_address;
-      rules.check_address = [real, this](const policy::Address& address) -> Result<void> {
+      rules.check_address = [real, this](const policy::Target& target,
+                                         const policy::Address& address) -> Result<void> {
         if (policy::to_text(address) == permitted) return {};
-        return real(address);
+        return real(target, address);
       };
       if (!options.resolver)
         options.resolver = [](const policy::Target& target) { return answer(target, "127.0.0.1"); };

@@ -176,9 +176,35 @@ TEST(Network, AFreshPolicyReachesNothing) {
   for (const char* url :
        {"http://127.1", "http://169.254.169.254/latest", "http://[::ffff:10.0.0.1]", "http://0"})
     EXPECT_FALSE(check_url(open, url)) << url;
-  EXPECT_EQ(check_address(open, *find_address("10.1.2.3")).error().kind, ErrorKind::denied);
+  const Target target = parse_target("http://example.com/").value();
+  EXPECT_EQ(check_address(open, target, *find_address("10.1.2.3")).error().kind, ErrorKind::denied);
   open.block_private_ranges = false;
-  EXPECT_TRUE(check_address(open, *find_address("10.1.2.3")));
+  EXPECT_TRUE(check_address(open, target, *find_address("10.1.2.3")));
+}
+
+// A name and its port in allowedDomains open exactly that place, and no name that could be somebody else's
+// does.
+TEST(Network, OneLocalPlaceIsAllowedByItsName) {
+  NetworkPolicy policy;
+  for (const char* text :
+       {"localhost:3000", "nas.local:8080", "10.0.0.5:80", "*.home.arpa:81", "db", "example.com:443", "*"})
+    policy.allowed.push_back(parse_host_pattern(text).value());
+  policy.deny_ip_literals = false;
+  const auto reaches = [&](const char* url, const char* address) {
+    return check_address(policy, parse_target(url).value(), *find_address(address)).has_value();
+  };
+  EXPECT_TRUE(reaches("http://localhost:3000/x", "127.0.0.1"));
+  EXPECT_TRUE(reaches("http://LOCALHOST.:3000/", "::1"));
+  EXPECT_TRUE(reaches("http://nas.local:8080/", "192.168.1.9"));
+  EXPECT_TRUE(reaches("http://10.0.0.5/", "10.0.0.5"));
+  EXPECT_FALSE(reaches("http://localhost:3001/", "127.0.0.1"));
+  EXPECT_FALSE(reaches("http://10.0.0.6/", "10.0.0.6"));
+  EXPECT_FALSE(reaches("http://db/", "10.0.0.7"));                 // no port
+  EXPECT_FALSE(reaches("http://x.home.arpa:81/", "10.0.0.7"));     // not one place
+  EXPECT_FALSE(reaches("https://example.com:443/", "127.0.0.1"));  // a public name may be anybody's
+  EXPECT_TRUE(reaches("https://example.com:443/", "93.184.216.34"));
+  EXPECT_TRUE(check_url(policy, "http://10.0.0.5/"));
+  EXPECT_FALSE(check_url(policy, "http://10.0.0.6/"));
 }
 
 TEST(Intersection, NeverReachesWhatEitherSideDoesNot) {

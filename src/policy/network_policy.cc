@@ -57,6 +57,22 @@ bool stricter(std::string_view name, bool server, const std::optional<bool>& cli
   return server || client.value_or(false);
 }
 
+// Names that no public name server answers for: RFC 6761, RFC 6762, RFC 8375, .internal, and names without a
+// dot.
+bool is_local_name(const Host& host) {
+  if (host.address) return true;  // a literal says itself what it reaches
+  if (!host.name.contains('.')) return true;
+  constexpr std::array<std::string_view, 4> kSuffixes{".localhost", ".local", ".home.arpa", ".internal"};
+  return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return host.name.ends_with(suffix); });
+}
+
+bool names_local(const NetworkPolicy& policy, const Target& target) {
+  return is_local_name(target.host) && std::ranges::any_of(policy.allowed, [&](const HostPattern& pattern) {
+           return pattern.kind == HostPattern::Kind::exact && pattern.port &&
+                  matches(pattern, target.host, target.port);
+         });
+}
+
 }  // namespace
 
 NetworkRequest read_network(const json::object& block, std::string_view path,
@@ -122,13 +138,13 @@ Result<void> check_target(const NetworkPolicy& policy, const Target& target) {
   if (!matches_any(policy.allowed, target.host, target.port))
     return fail(
         denied(fmt::format("domain not allowed: {} (policy.network.allowedDomains grants it)", name)));
-  if (target.host.address) return check_address(policy, *target.host.address);
+  if (target.host.address) return check_address(policy, target, *target.host.address);
   return {};
 }
 
-Result<void> check_address(const NetworkPolicy& policy, const Address& address) {
+Result<void> check_address(const NetworkPolicy& policy, const Target& target, const Address& address) {
   const AddressRange range = range_of(address);
-  if (range == AddressRange::global || !policy.block_private_ranges) return {};
+  if (range == AddressRange::global || !policy.block_private_ranges || names_local(policy, target)) return {};
   return fail(denied(fmt::format("the address is {}, which policy.network.blockPrivateRanges forbids: {}",
                                  name(range), to_text(address))));
 }

@@ -43,7 +43,10 @@ Narrowed<NetworkPolicy> intersect(const NetworkPolicy& server, const NetworkRequ
 /// PolicyDenied that names the host and the rule.
 Result<Target> check_url(const NetworkPolicy& policy, std::string_view url);
 Result<void> check_target(const NetworkPolicy& policy, const Target& target);
-/// May a connection go to this address? Asked for every address that a name resolved to, before connecting.
-Result<void> check_address(const NetworkPolicy& policy, const Address& address);
+/// May a connection for this target go to this address? Asked for every address that a name resolved to,
+/// before connecting. With blockPrivateRanges an address that is not public is allowed only for a target that
+/// allowedDomains names exactly, with its port, and whose name cannot be a public one: localhost:3000,
+/// nas.local:8080. A public name that resolves to this machine stays blocked.
+Result<void> check_address(const NetworkPolicy& policy, const Target& target, const Address& address);
 
 }  // namespace relay::policy

@@ -48,7 +48,7 @@ class Network : public ::testing::Test {
     loop.call([&] {
       client = net::HttpClient::make(loop.executor());
       fetch::FetchRules rules = fetch::rules_from(policy);
-      rules.check_address = [](const policy::Address&) -> Result<void> { return {}; };
+      rules.check_address = [](const policy::Target&, const policy::Address&) -> Result<void> { return {}; };
       fetch::FetchOptions options;
       options.in_flight = 2;
       options.resolver = [](const policy::Target& target) {

@@ -16,7 +16,7 @@ namespace {
 struct Worker {
   Worker(LineMatcher compiled, const SearchRequest& request)
       : matcher(std::move(compiled)),
-        scan(matcher, request.report == Report::files ? 0 : request.context),
+        scan(matcher, request.report == Report::lines ? request.context : 0),
         found(request) {}
   LineMatcher matcher;
   LineScan scan;

@@ -23,7 +23,11 @@
 namespace relay::search {
 
 enum class Ignored : std::uint8_t { left_out, included };  // hidden files and ignore rules
-enum class Report : std::uint8_t { lines, files };         // files: one match a file, found fast
+enum class Report : std::uint8_t {
+  lines,
+  files,  // one match a file, found fast
+  names,  // every file that fits file_pattern; none is opened to be searched
+};
 
 struct SearchRequest {
   SearchPattern pattern;
@@ -75,7 +79,7 @@ enum class SearchEnd : std::uint8_t {
 
 /// What a search came to.
 struct SearchTotals {
-  std::uint64_t total = 0;  // matching lines, or files with Report::files
+  std::uint64_t total = 0;  // matching lines; files unless Report::lines
   std::uint64_t files_searched = 0;
   SearchEnd end = SearchEnd::complete;
 };

@@ -188,7 +188,7 @@ class SearchWalk::FileSink final : public HitSink {
     started_ = true;
     if (file_ != nullptr) found_.add(*file_, hit);
     ++untold_;
-    if (walk_.request_.report == Report::files) return Go::stop;
+    if (walk_.request_.report != Report::lines) return Go::stop;
     return untold_ < kToldAtOnce ? Go::on : tell();
   }
 
@@ -216,7 +216,10 @@ void SearchWalk::search_file(const SearchDir& dir, const std::string& name, Line
   if (is_hidden(dir, name, fd)) return;
   tally_.add_file();
   FileSink sink(*this, found, [&] { return vfs::join(vfs::join(dir.area->tree_path, dir.path), name); });
-  scan.search(fd, static_cast<std::uint64_t>(status.st_size), should_stop_, sink);
+  if (request_.report == Report::names)
+    (void)sink.take({});
+  else
+    scan.search(fd, static_cast<std::uint64_t>(status.st_size), should_stop_, sink);
 }
 
 void SearchWalk::search_content(const std::string& tree_path, const std::string& content, LineScan& scan,
@@ -224,7 +227,10 @@ void SearchWalk::search_content(const std::string& tree_path, const std::string&
   if (tally_.should_stop()) return;
   tally_.add_file();
   FileSink sink(*this, found, [&] { return tree_path; });
-  scan.search(content, sink);
+  if (request_.report == Report::names)
+    (void)sink.take({});
+  else
+    scan.search(content, sink);
 }
 
 }  // namespace relay::search

@@ -15,6 +15,11 @@ namespace {
 using executors::Language;
 using protocol::ToolResult;
 
+constexpr std::string_view kServersInJs =
+    "MCP servers: await mcp.<server>.<tool>({...}); mcp.search(\"words\") finds tools.";
+constexpr std::string_view kServersInPy =
+    "MCP servers: mcp_<server>.<tool>(...); mcp.runtime.search_tool_docs_sync(\"words\").";
+
 // Passes output on while the run goes on: as progress where the client asked for it, as log messages where it
 // listens.
 class StreamingObserver final : public executors::RunObserver {
@@ -52,6 +57,8 @@ CodeToolFacts facts_of(const runs::RunDependencies& world) {
   facts.timeout_ms = world.policy.limits.timeout_ms;
   facts.mounts = world.trees.spec().mounts;
   if (world.code_mode && world.code_mode->requires_servers()) facts.servers = ServersByDefault::none;
+  if (world.code_mode && !world.code_mode->books().servers().empty())
+    facts.code_servers = ServersForCode::some;
   return facts;
 }
 
@@ -63,6 +70,8 @@ Result<protocol::Tool> describe_code_tool(Language language, const CodeToolFacts
   RELAY_CHECK(defined.set_default("timeoutMs", facts.timeout_ms));
   if (facts.servers == ServersByDefault::none)
     RELAY_CHECK(defined.describe_parameter("servers", "MCP servers it may call. Default: none."));
+  if (facts.tabs == BrowserTabs::cannot_attach) RELAY_CHECK(defined.remove_parameter("executor"));
+  if (facts.code_servers == ServersForCode::some) defined.add_sentence(js ? kServersInJs : kServersInPy);
   defined.add_sentence(mounts_sentence(facts.mounts));
   return defined.tool();
 }

@@ -13,11 +13,18 @@ namespace relay::tools {
 /// Which MCP servers a run may call when its call names none.
 enum class ServersByDefault : std::uint8_t { all, none };
 
+/// Whether there are MCP servers that programs can call.
+enum class ServersForCode : std::uint8_t { none, some };
+/// Whether a browser tab can attach and run programs.
+enum class BrowserTabs : std::uint8_t { cannot_attach, can_attach };
+
 /// What the configuration decides of run_js and run_py.
 struct CodeToolFacts {
   std::int64_t timeout_ms = 0;
   std::vector<vfs::MountSpec> mounts;
   ServersByDefault servers = ServersByDefault::all;
+  ServersForCode code_servers = ServersForCode::none;
+  BrowserTabs tabs = BrowserTabs::cannot_attach;
 };
 
 /// The tool as clients are told about it.

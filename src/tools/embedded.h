@@ -10,6 +10,7 @@ std::string_view run_js();
 std::string_view run_py();
 std::string_view read();
 std::string_view write();
+std::string_view edit();
 std::string_view search();
 std::string_view server_info();
 std::string_view audit_tail();

@@ -155,6 +155,7 @@ ReadArguments read_read_arguments(const json::object& arguments) {
   out.offset = count_of(arguments, "offset", 0).value_or(0);
   out.first_line = count_of(arguments, "line");
   out.lines = count_of(arguments, "lines");
+  out.depth = std::min<std::size_t>(count_of(arguments, "depth").value_or(1), limits::kTreeDepth);
   out.stat_only = json::find_bool(arguments, "stat").value_or(false);
   return out;
 }
@@ -231,7 +232,7 @@ ToolResult listing_result(std::string_view path, const vfs::DirectoryListing& li
   json::object structured{{"type", "dir"}, {"entries", std::move(entries)}};
   if (listing.truncated) structured["truncated"] = true;
   if (listing.truncated)
-    structured["rest"] = fmt::format("only the first {} entries", listing.entries.size());
+    structured["rest"] = "list a directory below it, or find files with search and filePattern";
   result.structured = std::move(structured);
   return result;
 }
@@ -247,11 +248,37 @@ ToolResult stat_result(std::string_view path, const vfs::FileStat& found) {
   return result;
 }
 
+// The entries of a directory and of those below it, with names relative to it. The levels are read one after
+// the other, so that the limit leaves out what is deepest. Links are not followed; what may not be read is
+// not shown.
+Result<vfs::DirectoryListing> list_below(const vfs::Tree& tree, const std::string& path, std::size_t depth) {
+  RELAY_TRY(vfs::DirectoryListing all, tree.list(path));
+  std::size_t level_begin = 0;
+  for (std::size_t level = 1; level < depth && !all.truncated; ++level) {
+    const std::size_t level_end = all.entries.size();
+    for (std::size_t i = level_begin; i < level_end && !all.truncated; ++i) {
+      if (all.entries[i].type != vfs::FileType::directory) continue;
+      const std::string above = all.entries[i].name;
+      auto below = tree.list(fmt::format("{}/{}", path == "/" ? "" : path, above),
+                             limits::kListEntries - all.entries.size());
+      if (!below) continue;
+      all.truncated = below->truncated;
+      for (vfs::DirEntry& entry : below->entries) {
+        entry.name = fmt::format("{}/{}", above, entry.name);
+        all.entries.push_back(std::move(entry));
+      }
+    }
+    level_begin = level_end;
+  }
+  std::ranges::sort(all.entries, {}, &vfs::DirEntry::name);
+  return all;
+}
+
 Result<ToolResult> read_path(const vfs::Tree& tree, const ReadArguments& arguments) {
   RELAY_TRY(const vfs::FileStat found, tree.stat(arguments.path));
   if (arguments.stat_only) return stat_result(arguments.path, found);
   if (found.type == vfs::FileType::directory) {
-    RELAY_TRY(const vfs::DirectoryListing listing, tree.list(arguments.path));
+    RELAY_TRY(const vfs::DirectoryListing listing, list_below(tree, arguments.path, arguments.depth));
     return listing_result(arguments.path, listing);
   }
   RELAY_TRY(FilePart part, read_part(tree, arguments));

@@ -28,6 +28,7 @@ struct ReadArguments {
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> first_line;  // from 1
   std::optional<std::uint64_t> lines;
+  std::size_t depth = 1;  // of a directory's listing: 1 is the directory itself
   bool stat_only = false;
 };
 

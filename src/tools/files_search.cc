@@ -23,7 +23,7 @@ json::array to_json(const std::vector<std::string>& lines) {
 
 json::object to_json(const search::SearchMatch& match, search::Report report) {
   json::object object{{"path", to_valid_utf8(match.path)}};
-  if (report == search::Report::files) return object;
+  if (report != search::Report::lines) return object;
   object["line"] = match.line;
   object["column"] = match.column;
   object["text"] = match.text;
@@ -32,13 +32,31 @@ json::object to_json(const search::SearchMatch& match, search::Report report) {
   return object;
 }
 
+// Lines around matches that are near each other are shown once. Matches are in the order of path and line.
+std::vector<search::SearchMatch> without_repeats(std::vector<search::SearchMatch> matches) {
+  for (std::size_t i = 1; i < matches.size(); ++i) {
+    search::SearchMatch& above = matches[i - 1];
+    search::SearchMatch& below = matches[i];
+    if (above.path != below.path) continue;
+    const std::size_t between = static_cast<std::size_t>(below.line - above.line) - 1;
+    above.after.resize(std::min(above.after.size(), between));
+    const std::size_t left = std::min(below.before.size(), between - above.after.size());
+    below.before.erase(below.before.begin(), below.before.end() - static_cast<std::ptrdiff_t>(left));
+  }
+  return matches;
+}
+
 void append_match(std::string& text, const search::SearchMatch& match) {
   std::uint64_t line = match.line - match.before.size();
   for (const std::string& before : match.before) text += fmt::format("  {}- {}\n", line++, before);
   text += fmt::format("  {}:{}: {}\n", match.line, match.column, match.text);
   line = match.line + 1;
   for (const std::string& after : match.after) text += fmt::format("  {}- {}\n", line++, after);
-  if (!match.before.empty() || !match.after.empty()) text += "  --\n";
+}
+
+// As grep does it: between lines with context that do not follow each other.
+bool has_gap(const search::SearchMatch& above, const search::SearchMatch& below) {
+  return above.line + above.after.size() + 1 < below.line - below.before.size();
 }
 
 std::string_view why_partial(search::SearchEnd end) {
@@ -56,14 +74,13 @@ bool is_truncated(const search::SearchResult& found) {
 }
 
 void put_rest(json::object& out, const search::SearchResult& found) {
-  out["truncated"] = true;
   const std::string_view why = why_partial(found.end);
   out["rest"] = fmt::format("the first {} are here; raise maxResults, or narrow paths or filePattern{}",
                             found.matches.size(), why);
 }
 
 std::string summary(const search::SearchRequest& request, const search::SearchResult& found) {
-  const std::string_view unit = request.report == search::Report::files ? "files" : "matches";
+  const std::string_view unit = request.report == search::Report::lines ? "matches" : "files";
   const std::string shown =
       found.matches.size() < found.total
           ? fmt::format(", the first {} shown (maxResults, paths or filePattern change that)",
@@ -75,10 +92,12 @@ std::string summary(const search::SearchRequest& request, const search::SearchRe
 
 std::string text_of(const search::SearchRequest& request, const search::SearchResult& found) {
   std::string text;
-  std::string_view path;
+  const search::SearchMatch* last = nullptr;
   for (const search::SearchMatch& match : found.matches) {
-    if (match.path != path) text += to_valid_utf8(match.path) + "\n";
-    path = match.path;
+    const bool same_file = last && last->path == match.path;
+    if (!same_file) text += to_valid_utf8(match.path) + "\n";
+    if (same_file && request.context > 0 && has_gap(*last, match)) text += "  --\n";
+    last = &match;
     if (request.report == search::Report::lines) append_match(text, match);
   }
   return text + summary(request, found);
@@ -121,19 +140,22 @@ search::SearchRequest read_search_arguments(const json::object& arguments) {
   request.file_pattern = json::find_string(arguments, "filePattern").value_or("");
   request.ignored = flag("includeIgnored", false) ? search::Ignored::included : search::Ignored::left_out;
   request.report = flag("filesOnly", false) ? search::Report::files : search::Report::lines;
+  if (!json::find(arguments, "pattern")) request.report = search::Report::names;
   request.context = count("context", 0, limits::kSearchContext);
   request.results_max =
       std::max<std::size_t>(1, count("maxResults", limits::kSearchResults, limits::kSearchResultsMax));
   return request;
 }
 
-protocol::ToolResult search_result(const search::SearchRequest& request, const search::SearchResult& found) {
+protocol::ToolResult search_result(const search::SearchRequest& request, search::SearchResult found) {
+  found.matches = without_repeats(std::move(found.matches));
   protocol::ToolResult result = protocol::ToolResult::text(text_of(request, found));
   add_links(result, found);
   json::array matches;
   for (const search::SearchMatch& match : found.matches) matches.push_back(to_json(match, request.report));
   result.structured = json::object{{"matches", std::move(matches)},
                                    {"totalMatches", found.total},
+                                   {"truncated", is_truncated(found)},
                                    {"filesSearched", found.files_searched}};
   if (is_truncated(found)) put_rest(result.structured->get_object(), found);
   return result;

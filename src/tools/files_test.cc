@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "tools/file_uri.h"
+#include "tools/files_edit.h"
 #include "tools/files_read.h"
 #include "tools/files_search.h"
 #include "tools/files_tools.h"
@@ -120,6 +121,63 @@ TEST_F(FilesTest, Base64PagesByTheBytesOfTheFile) {
   EXPECT_TRUE(find_base64(text.substr(0, text.find('\n'))) == std::string(48'768, '\0'));
 }
 
+TEST_F(FilesTest, ListsToADepthAndFindsByName) {
+  dir_.write("a/b/c.txt", "x");
+  dir_.write("a/d.txt", "x");
+  EXPECT_EQ(text_of(read(R"({"path":"/tmp/a"})")), "b/\nd.txt 1\n");
+  EXPECT_EQ(text_of(read(R"({"path":"/tmp","depth":2})")), "a/\na/b/\na/d.txt 1\n");
+  EXPECT_EQ(text_of(read(R"({"path":"/tmp","depth":3})")), "a/\na/b/\na/b/c.txt 1\na/d.txt 1\n");
+}
+
+TEST(SearchResult, LinesAroundMatchesStandInItOnce) {
+  search::SearchRequest request;
+  request.context = 2;
+  search::SearchResult found;
+  found.matches = {{"/tmp/a", 3, 1, "x", {"1", "2"}, {"4", "5"}},
+                   {"/tmp/a", 5, 1, "x", {"3", "4"}, {"6", "7"}},
+                   {"/tmp/a", 9, 1, "x", {"7", "8"}, {"10", "11"}},
+                   {"/tmp/a", 20, 1, "x", {"18", "19"}, {}}};
+  found.total = 4;
+  const ToolResult result = search_result(request, found);
+  EXPECT_EQ(text_of(result).substr(0, text_of(result).find('[')),
+            "/tmp/a\n  1- 1\n  2- 2\n  3:1: x\n  4- 4\n  5:1: x\n  6- 6\n  7- 7\n  8- 8\n  9:1: x\n"
+            "  10- 10\n  11- 11\n  --\n  18- 18\n  19- 19\n  20:1: x\n");
+  EXPECT_EQ(json::write(result.structured->at("matches").as_array()[1]),
+            R"({"path":"/tmp/a","line":5,"column":1,"text":"x","after":["6","7"]})");
+}
+
+EditArguments edit_of(std::string old_text, std::string new_text, std::size_t count = 1) {
+  return {"/tmp/f", std::move(old_text), std::move(new_text), count};
+}
+
+std::string diff_between(std::string_view text, const EditArguments& arguments) {
+  const auto edited = replace_text(text, arguments);
+  return edited ? diff_of(text, arguments, *edited) : edited.error().message;
+}
+
+TEST(Edit, ReplacesExactlyAsOftenAsExpected) {
+  EXPECT_EQ(replace_text("a b a", edit_of("b", "c"))->text, "a c a");
+  EXPECT_EQ(replace_text("aaa", edit_of("aa", "b"))->text, "ba");  // occurrences do not overlap
+  EXPECT_EQ(replace_text("a b a", edit_of("a", "", 2))->text, " b ");
+  EXPECT_NE(replace_text("a b a", edit_of("a", "c")).error().message.find("2 times in /tmp/f, not 1"),
+            std::string::npos);
+  EXPECT_NE(replace_text("a", edit_of("b", "c")).error().message.find("not in /tmp/f"), std::string::npos);
+  EXPECT_FALSE(replace_text("a", edit_of("", "c")));
+  EXPECT_FALSE(replace_text("a", edit_of("a", "a")));
+}
+
+TEST(Edit, ShowsTheChangedLinesAsDiffDoes) {
+  const std::string text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n";
+  EXPECT_EQ(diff_between(text, edit_of("7\n8", "7\nseven\n8")),
+            "@@ -5,6 +5,7 @@\n 5\n 6\n 7\n+seven\n 8\n 9\n 10\n");
+  EXPECT_EQ(diff_between("x\na\nb\nc\nd\ne\nf\ng\nh\nx\n", edit_of("x", "y\nz", 2)),
+            "@@ -1,4 +1,5 @@\n-x\n+y\n+z\n a\n b\n c\n@@ -7,4 +8,5 @@\n f\n g\n h\n-x\n+y\n+z\n");
+  EXPECT_EQ(diff_between("a\nb\nc\n", edit_of("b\n", "")), "@@ -1,3 +1,2 @@\n a\n-b\n c\n");
+  EXPECT_EQ(diff_between("a\nb", edit_of("b", "c")),
+            "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n");
+  EXPECT_EQ(diff_between("a\nb\n", edit_of("a\n", "x ")), "@@ -1,2 +1,1 @@\n-a\n-b\n+x b\n");
+}
+
 TEST(KeptResults, AreReadLikeFiles) {
   FakeClock clock;
   SystemRandom random;
@@ -214,13 +272,13 @@ TEST_F(FilesTest, SearchSpeaksCompactly) {
   EXPECT_EQ(text_of(ask(R"({"pattern":"x"})")),
             "/tmp/a.cc\n  2:5: two x\n/tmp/b.cc\n  1:1: x\n  2:1: x\n[3 matches in 2 files searched]");
   EXPECT_EQ(text_of(ask(R"({"pattern":"two","context":1})")),
-            "/tmp/a.cc\n  1- one\n  2:1: two x\n  3- three\n  --\n[1 matches in 2 files searched]");
+            "/tmp/a.cc\n  1- one\n  2:1: two x\n  3- three\n[1 matches in 2 files searched]");
   EXPECT_EQ(text_of(ask(R"({"pattern":"x","filesOnly":true})")),
             "/tmp/a.cc\n/tmp/b.cc\n[2 files in 2 files searched]");
   const ToolResult cut = ask(R"({"pattern":"X","caseSensitive":false,"maxResults":1})");
   EXPECT_EQ(
       json::write(*cut.structured),
-      R"({"matches":[{"path":"/tmp/a.cc","line":2,"column":5,"text":"two x"}],"totalMatches":3,"filesSearched":2,"truncated":true,"rest":"the first 1 are here; raise maxResults, or narrow paths or filePattern"})");
+      R"({"matches":[{"path":"/tmp/a.cc","line":2,"column":5,"text":"two x"}],"totalMatches":3,"truncated":true,"filesSearched":2,"rest":"the first 1 are here; raise maxResults, or narrow paths or filePattern"})");
   EXPECT_EQ(json::write(ask(R"({"pattern":"a.c","literal":true})").structured->as_object()["matches"]), "[]");
 }
 
@@ -247,12 +305,12 @@ TEST(FilesTools, NameTheMountsAndTakeTheirTiersFromTheCode) {
   SystemRandom random;
   pipeline::ResultsStore results(clock, random);
   const auto world = std::make_shared<FilesWorld>(
-      FilesWorld{*trees, pool, std::make_shared<search::Searcher>(1), pool, results});
+      FilesWorld{*trees, pool, std::make_shared<search::Searcher>(1), pool, results, {}});
   pipeline::Toolset toolset("files");
   ASSERT_TRUE(add_files_tools(toolset, world));
   std::vector<protocol::Tool> tools;
   toolset.append_tools({}, tools);
-  ASSERT_EQ(tools.size(), 3U);
+  ASSERT_EQ(tools.size(), 4U);
   for (const protocol::Tool& tool : tools)
     EXPECT_TRUE(tool.description.ends_with(" Mounts: /host/p (ro).")) << tool.description;
   std::vector<protocol::Resource> resources;

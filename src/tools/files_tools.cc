@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "policy/grammar.h"
 #include "search/async_search.h"
 #include "tools/embedded.h"
 #include "tools/file_resources.h"
+#include "tools/files_edit.h"
 #include "tools/files_read.h"
 #include "tools/files_search.h"
 #include "tools/files_write.h"
@@ -69,14 +71,33 @@ io::Task<ToolResult> write(std::shared_ptr<const FilesWorld> world, const Record
   co_return write_result(path, *receipt);
 }
 
+// What a rule forbids to the tool write, or lifts to a higher tier, edit does not do either.
+Result<void> check_as_write(const FilesWorld& world, const Recorded& recorded) {
+  const authority::Decision decision = world.decide(write_of_edit(recorded.call()));
+  if (decision.verdict == authority::Verdict::deny) return fail(denied(policy::denied_text(decision)));
+  if (decision.tier > recorded.tier())
+    return fail(denied("a rule about the tool write asks for a confirmation here; use write"));
+  return {};
+}
+
+io::Task<ToolResult> edit(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
+  RELAY_CO_CHECK(check_as_write(*world, recorded));
+  RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
+  EditArguments arguments = read_edit_arguments(recorded.call().args.object());
+  arguments.path = clean(arguments.path);
+  const vfs::AsyncTree files(world->pool, std::move(tree));
+  auto work = [arguments = std::move(arguments)](vfs::Tree& on) { return edit_file(on, arguments); };
+  co_return co_await files.run(std::move(work));
+}
+
 io::Task<ToolResult> search(std::shared_ptr<const FilesWorld> world, const Recorded& recorded) {
   RELAY_CO_TRY(auto tree, tree_of(*world, recorded));
   search::SearchRequest request = read_search_arguments(recorded.call().args.object());
   request.time_max = limits::kSearchTime;
   search::SearchRequest asked = request;
-  RELAY_CO_TRY(const search::SearchResult found, co_await search::search(world->search_pool, world->searcher,
-                                                                         std::move(tree), std::move(asked)));
-  co_return search_result(request, found);
+  RELAY_CO_TRY(search::SearchResult found, co_await search::search(world->search_pool, world->searcher,
+                                                                   std::move(tree), std::move(asked)));
+  co_return search_result(request, std::move(found));
 }
 
 using Handler = io::Task<ToolResult> (*)(std::shared_ptr<const FilesWorld>, const Recorded&);
@@ -165,6 +186,13 @@ Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const F
   writing.policy_text = write_policy_text;
   writing.fields = write_fields;
   RELAY_CHECK(toolset.add_tool(std::move(writing)));
+
+  RELAY_TRY(GuardedTool editing, make_tool(embedded::edit(), world, edit));
+  editing.tier = Tier::reversible;
+  editing.classify = write_tier;
+  editing.policy_text = edit_policy_text;
+  editing.fields = edit_fields;
+  RELAY_CHECK(toolset.add_tool(std::move(editing)));
 
   RELAY_TRY(GuardedTool searching, make_tool(embedded::search(), world, search));
   searching.policy_text = search_policy_text;

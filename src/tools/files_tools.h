@@ -1,4 +1,4 @@
-// The files toolset: read, write, search, and every file as a resource.
+// The files toolset: read, write, edit, search, and every file as a resource.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ struct FilesWorld {
   io::ThreadPool& pool;
   std::shared_ptr<search::Searcher> searcher;
   io::ThreadPool& search_pool;  // of its own: a search takes seconds, and reading a file must not wait for it
-  pipeline::ResultsStore& results;  // read opens them, too
+  pipeline::ResultsStore& results;                                         // read opens them, too
+  std::function<authority::Decision(const authority::Call& call)> decide;  // what policy says of a call now
 };
 
 Result<void> add_files_tools(pipeline::Toolset& toolset, std::shared_ptr<const FilesWorld> world);

@@ -90,6 +90,16 @@ Result<void> ToolDefinition::describe_parameter(std::string_view parameter, std:
   return {};
 }
 
+Result<void> ToolDefinition::remove_parameter(std::string_view parameter) {
+  RELAY_CHECK(find_parameter(parameter));
+  json::object kept;
+  json::object& properties = members_["inputSchema"].get_object()["properties"].get_object();
+  for (auto& member : properties)
+    if (std::string_view(member.key()) != parameter) kept.emplace(member.key(), std::move(member.value()));
+  properties = std::move(kept);
+  return {};
+}
+
 void ToolDefinition::add_sentence(std::string_view sentence) {
   if (sentence.empty()) return;
   members_["description"] = fmt::format("{} {}", *json::find_string(members_, "description"), sentence);

@@ -27,6 +27,8 @@ class ToolDefinition {
   Result<void> set_default(std::string_view parameter, json::value value);
   /// Replaces the sentence about a parameter. Fails when the tool has no such parameter.
   Result<void> describe_parameter(std::string_view parameter, std::string_view sentence);
+  /// Leaves a parameter out, so that a call with it is refused. Fails when the tool has no such parameter.
+  Result<void> remove_parameter(std::string_view parameter);
   /// Adds a sentence to the description of the tool. An empty one adds nothing.
   void add_sentence(std::string_view sentence);
 

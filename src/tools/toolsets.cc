@@ -21,8 +21,9 @@ Result<Providers> open_code_toolset(const ToolsetParts& parts) {
 
 Result<Providers> open_files_toolset(const ToolsetParts& parts) {
   auto searcher = std::make_shared<search::Searcher>(std::max(1U, std::thread::hardware_concurrency()) - 1);
-  auto files = std::shared_ptr<const FilesWorld>(new FilesWorld{parts.trees, parts.pool, std::move(searcher),
-                                                                parts.search_pool, parts.pipeline.results()});
+  auto files = std::shared_ptr<const FilesWorld>(new FilesWorld{
+      parts.trees, parts.pool, std::move(searcher), parts.search_pool, parts.pipeline.results(),
+      [&pipeline = parts.pipeline](const authority::Call& call) { return pipeline.engine().decide(call); }});
   auto tools = std::make_unique<pipeline::Toolset>("files");
   RELAY_CHECK(add_files_tools(*tools, files));
   RELAY_TRY(auto subscriptions, FileSubscriptions::open(files, parts.loop, parts.tell_clients));

@@ -33,6 +33,10 @@ pipeline::ToolSettings tool_settings(const config::Config& config) {
     setting.offered = tool.enabled ? pipeline::Offered::yes : pipeline::Offered::no;
     setting.result_bytes = tool.result_bytes == 0 ? pipeline::kNoBudget : tool.result_bytes;
   }
+  // Who may not write may not edit.
+  if (const auto write = settings.find("write");
+      write != settings.end() && write->second.offered == pipeline::Offered::no)
+    settings["edit"].offered = pipeline::Offered::no;
   return settings;
 }
 

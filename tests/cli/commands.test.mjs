@@ -51,6 +51,16 @@ test('init writes a configuration that check-config accepts', async (t) => {
   assert.equal(check.code, 0, check.stdout + check.stderr);
 });
 
+test('init writes what the schema of 1mcp requires: language, policy, mcps', async (t) => {
+  const cwd = temporaryDirectory(t);
+  assert.equal((await run('relay', ['init'], { cwd })).code, 0);
+  const text = readFileSync(join(cwd, 'relay.config.json'), 'utf8').replace(/^\s*\/\/.*$/gm, '').replace(/,(\s*[}\]])/g, '$1');
+  const written = JSON.parse(text);
+  assert.match(written.language, /^(js|py)$/);
+  assert.equal(typeof written.policy, 'object');
+  assert.ok(Array.isArray(written.mcps));
+});
+
 test('init --dir writes there', async (t) => {
   const [cwd, target] = [temporaryDirectory(t), temporaryDirectory(t)];
   assert.equal((await run('relay', ['init', '--dir', target], { cwd })).code, 0);

@@ -27,7 +27,7 @@ function* parametersOf(schema, path) {
 test('the tool list takes at most 8 KB by default', async (t) => {
   const server = await serve(t);
   const { tools, bytes } = await bytesOf(server.endpoint);
-  assert.deepEqual(tools.map(({ name }) => name).sort(), ['read', 'run_js', 'run_py', 'search', 'write']);
+  assert.deepEqual(tools.map(({ name }) => name).sort(), ['edit', 'read', 'run_js', 'run_py', 'search', 'write']);
   assert.ok(bytes <= 8 * 1024, `${bytes} bytes`);
 });
 
@@ -40,6 +40,16 @@ test('with every toolset on it takes at most 24 KB, and every parameter is descr
   assert.ok(bytes <= 24 * 1024, `${bytes} bytes`);
   for (const tool of tools)
     for (const [path, { description }] of parametersOf(tool.inputSchema, tool.name)) assert.match(description ?? '', /^.{7,}\.$/, path);
+});
+
+test('MCP servers are mentioned when there are some, the executor when there is a choice', async (t) => {
+  const alone = await bytesOf((await serve(t, { config: { toolsets: ['code'] } })).endpoint);
+  const beside = await bytesOf((await serve(t, { config: { toolsets: ['code'], mcps: [{ name: 'm', command: '/bin/false' }] } })).endpoint);
+  for (const [at, { description, inputSchema }] of alone.tools.entries()) {
+    assert.doesNotMatch(description, /MCP/);
+    assert.match(beside.tools[at].description, /MCP servers: /);
+    assert.equal(inputSchema.properties.executor, undefined);
+  }
 });
 
 test('descriptions say what the configuration decides', async (t) => {

@@ -6,6 +6,7 @@ const extra = Number(process.argv[2] ?? 0);
 const object = (properties, required = []) => ({ type: 'object', properties, required });
 const tools = [
   { name: 'echo', description: 'Gives back what it got', inputSchema: object({ value: { description: 'anything' } }) },
+  { name: 'say', description: 'Says a text as it is', inputSchema: object({ text: { type: 'string' } }, ['text']) },
   { name: 'slow-tool', description: 'Waits, then says from when to when', inputSchema: object({ ms: { type: 'number' } }, ['ms']) },
   { name: 'fail', description: 'Always fails', inputSchema: object({}) },
   { name: 'list_records', description: 'Pages through very many records', inputSchema: object({ offset: { type: 'integer' }, count: { type: 'integer' } }) },
@@ -18,6 +19,7 @@ const tools = [
 const text = (value) => ({ content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }] });
 const handlers = {
   echo: async ({ value }) => text({ value: value ?? null }),
+  say: async (given) => text(given.text),
   'slow-tool': async ({ ms }) => {
     const from = Date.now();
     await new Promise((done) => setTimeout(done, ms));

@@ -523,7 +523,7 @@ const argumentLooks = {
     env: [{ code: 'console.log(process.env.A)' }, { env: { A: '1' } }], cwd: [{ code: 'console.log(process.cwd())' }, { cwd: '/tmp' }],
     npm: [{ code: '1' }, { npm: { dependencies: { 'not a name': '1' } } }], session: [{ code: 'globalThis.n = (globalThis.n ?? 0) + 1; console.log(n)' }, { session: 's' }, 2],
     reset: [{ code: 'globalThis.n = (globalThis.n ?? 0) + 1; console.log(n)', session: 'r' }, { reset: true }, 2], timeoutMs: [{ code: 'await new Promise((d) => setTimeout(d, 1500))' }, { timeoutMs: 300 }],
-    policy: [{ code: 'console.log("x".repeat(500))' }, { policy: { limits: { stdoutBytes: 10 } } }], servers: [{ code: '1' }, { servers: ['nobody'] }], executor: [{ code: '1' }, { executor: 'browser' }],
+    policy: [{ code: 'console.log("x".repeat(500))' }, { policy: { limits: { stdoutBytes: 10 } } }], servers: [{ code: '1' }, { servers: ['nobody'] }],
     'npm.dependencies': [{ code: '1' }, { npm: { dependencies: { 'not a name': '1' } } }], 'npm.lockfile': [{ code: '1' }, { npm: { lockfile: '{}' } }],
     'policy.network': [{ code: fetching('http://localhost/') }, narrowed('network', { allowedDomains: [] })],
     'policy.network.allowedDomains': [{ code: fetching('http://localhost/') }, narrowed('network', { allowedDomains: ['127.0.0.1'] })],
@@ -547,17 +547,19 @@ const argumentLooks = {
     env: [{ code: 'import os; print(os.environ.get("A"))' }, { env: { A: '1' } }], cwd: [{ code: 'import os; print(os.getcwd())' }, { cwd: '/tmp' }],
     pip: [{ code: '1' }, { pip: { requirements: ['-r x'] } }], session: [{ code: 'n = globals().get("n", 0) + 1; print(n)' }, { session: 's' }, 2],
     reset: [{ code: 'n = globals().get("n", 0) + 1; print(n)', session: 'r' }, { reset: true }, 2], timeoutMs: [{ code: 'while True: pass', policy: { limits: { timeoutMs: 2500 } } }, { timeoutMs: 300 }],
-    policy: [{ code: 'print("x" * 500)' }, { policy: { limits: { stdoutBytes: 10 } } }], servers: [{ code: '1' }, { servers: ['nobody'] }], executor: [{ code: '1' }, { executor: 'browser' }],
+    policy: [{ code: 'print("x" * 500)' }, { policy: { limits: { stdoutBytes: 10 } } }], servers: [{ code: '1' }, { servers: ['nobody'] }],
   },
   read: {
     encoding: [{ path: '/tmp/t' }, { encoding: 'base64' }], maxBytes: [{ path: '/tmp/t' }, { maxBytes: 3 }], offset: [{ path: '/tmp/t' }, { offset: 3 }],
-    line: [{ path: '/tmp/t' }, { line: 2 }], lines: [{ path: '/tmp/t' }, { lines: 1 }], stat: [{ path: '/tmp/t' }, { stat: true }],
+    line: [{ path: '/tmp/t' }, { line: 2 }], lines: [{ path: '/tmp/t' }, { lines: 1 }], stat: [{ path: '/tmp/t' }, { stat: true }], depth: [{ path: '/' }, { depth: 2 }],
   },
   write: {
     encoding: [{ path: '/tmp/w', content: png, mode: 'overwrite' }, { encoding: 'base64' }], mode: [{ path: '/tmp/t', content: 'x' }, { mode: 'append' }],
     parents: [{ path: '/tmp/deep/er/w', content: 'x' }, { parents: true }],
   },
+  edit: { count: [{ path: '/tmp/t', oldText: 'alpha', newText: 'gamma' }, { count: 2 }] },
   search: {
+    pattern: [{ filePattern: '*' }, { pattern: 'Beta' }],
     paths: [{ pattern: 'alpha' }, { paths: ['/out'] }], filePattern: [{ pattern: 'alpha' }, { filePattern: '*.md' }], caseSensitive: [{ pattern: 'ALPHA' }, { caseSensitive: false }],
     literal: [{ pattern: 'al.ha' }, { literal: true }], maxResults: [{ pattern: 'alpha' }, { maxResults: 1 }], context: [{ pattern: 'Beta' }, { context: 1 }],
     includeIgnored: [{ pattern: 'hidden' }, { includeIgnored: true }], filesOnly: [{ pattern: 'alpha' }, { filesOnly: true }],
@@ -575,7 +577,7 @@ test('every optional argument of every tool makes a difference', async (t) => {
     let last;
     for (let i = 0; i < times; i += 1) {
       const { content, structuredContent, isError } = await client.tool(name, args);
-      const { runId, durationMs, modified, ...facts } = structuredContent ?? {};
+      const { durationMs, modified, ...facts } = structuredContent ?? {};
       last = { isError, facts, text: content.map(({ text }) => text).join('\n').replace(/run_[0-9a-f]+|\d+ ms/g, '') };
     }
     return last;

@@ -38,7 +38,7 @@ for (const kind of kinds) {
     const client = await connect(t, kind, { config });
     const result = await client.tool('search', { pattern: 'needle', paths: ['/host/p'] });
     assert.deepEqual(places(result.structuredContent), ['crlf.txt:1:1', 'crlf.txt:2:6', 'docs/deep/er/notes.md:1:3', 'keep.log:1:1', 'src/a.cc:2:5', 'src/b.h:2:1']);
-    assert.deepEqual({ totalMatches: result.structuredContent.totalMatches, truncated: result.structuredContent.truncated }, { totalMatches: 6, truncated: undefined });
+    assert.deepEqual({ totalMatches: result.structuredContent.totalMatches, truncated: result.structuredContent.truncated }, { totalMatches: 6, truncated: false });
     assert.equal(result.structuredContent.matches[0].text, 'needle');
     assert.match(result.content[0].text, /src\/a\.cc\n  2:5: int needle = 1;/);
     const link = result.content.find(({ type, uri }) => type === 'resource_link' && uri.includes('a.cc'));
@@ -163,4 +163,16 @@ test('a single file of 50 GB neither blocks nor fills memory', async (t) => {
   const { matches } = await client.done('search', { pattern: 'needle', includeIgnored: true });
   assert.ok(matches.length <= 1);
   assert.ok(client.server.residentMegabytes() < 200);
+});
+
+test('without a pattern it finds files by name, binary ones too', async (t) => {
+  const { dir, config } = project(t);
+  writeFileSync(join(dir, 'src', 'blob.cc'), Buffer.from([0, 1]));
+  const client = await connect(t, 'modern http', { config });
+  const found = async (args) => (await client.done('search', { paths: ['/host/p'], ...args })).matches.map(({ path }) => path.replace('/host/p/', ''));
+  assert.deepEqual(await found({ filePattern: '*.cc' }), ['src/a.cc', 'src/blob.cc', 'src/deep/c.cc']);
+  assert.deepEqual(await found({ filePattern: 'src/*.{cc,h}' }), ['src/a.cc', 'src/b.h', 'src/blob.cc']);
+  assert.deepEqual(await found({ filePattern: '*.cc', maxResults: 1 }), ['src/a.cc']);
+  const { content } = await client.tool('search', { paths: ['/host/p/src/deep'] });
+  assert.match(content[0].text, /^\/host\/p\/src\/deep\/c.cc\n\[1 files in 1 files searched\]$/);
 });

@@ -79,7 +79,7 @@ const bytesOf = (text) => (typeof text === "object" && text !== null ? Buffer.fr
 function mcpBackend(url) {
   let client, sessions = 0;
   const call = async (language, { code, stdin, argv, env, cwd = "/tmp", servers, session, timeoutMs }) => {
-    const args = { code, stdin, args: argv, env, cwd, servers, session, timeoutMs, executor: "local" };
+    const args = { code, stdin, args: argv, env, cwd, servers, session, timeoutMs };
     const { structuredContent: result } = await client.call("tools/call", { name: `run_${language}`, arguments: args });
     const { exitCode, value, valueText, error } = result;
     const stdout = result.stdoutEncoding === "base64" ? Buffer.from(result.stdout, "base64") : bytesOf(result.stdout);

@@ -30,7 +30,7 @@ function serverInfo(item: unknown): ServerInfo {
   return { name, alias: alias ?? aliasOf(name), description };
 }
 
-/** structuredContent, else one text as JSON if it is JSON, else the text, else the content blocks as they are. */
+/** structuredContent, else the text, parsed when it is a JSON object or array, else the content blocks as they are. */
 export function unwrap(result: any, server: string, tool: string): unknown {
   if (typeof result !== "object" || result === null || !p.isArray(result.content)) return result;
   if (result.isError) throw new MCPError(`${server}.${tool}: ${textOf(result.content) || "the tool failed"}`, server, tool, result);
@@ -42,8 +42,9 @@ export function unwrap(result: any, server: string, tool: string): unknown {
   return parsed(text);
 }
 
+/** A text that looks like a number, a truth value or a quoted text is a text all the same: an echo of "5" is "5". */
 function parsed(text: string): unknown {
-  if (!/^\s*(?:[[{"\d-]|true\b|false\b|null\b)/.test(text)) return text;
+  if (!/^\s*[[{]/.test(text)) return text;
   try {
     return p.jsonParse(text);
   } catch {

@@ -43,7 +43,7 @@ def alias_of(name, used=()):
 
 
 def unwrap(result, server, tool):
-    """Structured content if there is some, else the text, parsed when it is JSON, else the blocks."""
+    """Structured content if there is some, else the text, parsed when it is a JSON object or array, else the blocks."""
     if not isinstance(result, dict) or not isinstance(result.get("content"), list):
         return result
     blocks = result["content"]
@@ -55,7 +55,7 @@ def unwrap(result, server, tool):
     if any(block.get("type") != "text" for block in blocks):
         return blocks
     try:
-        return json.loads(text) if text[:1] in '[{"-0123456789tfn' and text else (text or None)
+        return json.loads(text) if text.lstrip()[:1] in ("[", "{") else (text if blocks else None)
     except ValueError:
         return text
 

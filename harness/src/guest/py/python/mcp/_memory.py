@@ -62,7 +62,7 @@ def save_memory(key, value, *, metadata=None):
     return record
 
 
-def load_memory(key, *, default=None):
+def load_memory(key, default=None):
     record = _load(_path(key))
     return default if record is None else record["value"]
 

@@ -21,17 +21,28 @@ __all__ = [
 ]
 
 SUMMARY = """\
-In this sandbox:
-  mcp_<alias>.tool(**args)          call a tool (plain, or awaited in async code; asyncio.gather overlaps calls)
-  mcp_servers["name"]               the same server by its name
-  from mcp.servers.<alias> import * tools as functions
-  import mcp.runtime as runtime     discovery:
-    runtime.discovered_servers()    every configured server
-    runtime.list_tools_sync(server) tools of a server
-    runtime.search_tool_docs_sync("words")  find tools; query_tool_docs_sync(server, tool, detail="full") for the schema
-    runtime.save_memory(key, value), load_memory(key)  keep JSON values between runs; save_tool(f) keeps a function
-    runtime.save_file(name, data), save_image(name, image), render_chart(rows, "bar", x="a", y="b")  leave files in /out
-    runtime.now("Europe/Paris"), convert_time("14:00", "+02:00", "UTC")
+Calling tools
+  mcp_<alias>.tool(**args)           plain, or awaited in async code; asyncio.gather overlaps calls
+  mcp_servers["name"]                the same server by its name
+  from mcp.servers.<alias> import *  tools as functions; mcp.servers.__all__ names the servers
+  A tool that fails raises mcp.MCPError with server, tool and type.
+  Values are structured content, or the text; a text that is a JSON object or array arrives parsed.
+
+import mcp.runtime as runtime        functions of one line marked * are asynchronous and have a plain form in _sync
+  discovered_servers(detailed=False)                           every configured server
+  * list_servers(), list_tools(server)                         servers of this run; tools of a server
+  * search_tool_docs(query, limit=5, detail="summary", server=None)  find tools by words; "" lists the first ones
+  * query_tool_docs(server, tool=None, detail="summary")       detail="full" has the schemas
+  * call_tool(server, tool, arguments=None)                    by name
+  describe_server(name), list_loaded_server_metadata()         name, alias, tools, cwd
+  save_memory(key, value, metadata=None), load_memory(key, default=None), update_memory(key, fn), delete_memory(key),
+  memory_exists(key), get_memory_info(key), list_memories()    JSON values that outlive the run
+  save_tool(function)                                          later: from user_tools import function
+  save_file(name, data), save_image(name, figure | bytes), render_chart(rows, kind, x, y, title), execution_folder()
+                                                               files in /out
+  now(tz), convert_time(time, from_tz, to_tz), list_timezones(contains)
+  capability_summary()                                         this text
+
 Files: /tmp, /out (results), /host/<mount>, /mcps/<server>/ (stubs and docs). display(path | bytes | figure) shows images.
 """
 
@@ -84,9 +95,7 @@ def _tool_info(tool):
             "input_schema": tool.get("inputSchema")}
 
 
-def list_tools_sync(server=None):
-    if server is None:
-        return [tool for name in list_servers_sync() for tool in list_tools_sync(name)]
+def list_tools_sync(server):
     return [_tool_info(tool) for tool in _list(_ask("mcp.tools", {"server": _name_of(server)}), "tools")]
 
 
@@ -132,7 +141,7 @@ async def query_tool_docs(server, tool=None, detail="summary"):
 
 
 def _search_args(query, limit, detail, server):
-    if not isinstance(query, str) or not query.strip():
+    if not isinstance(query, str):
         raise ValueError("Missing 'query' value")
     if isinstance(limit, bool) or not isinstance(limit, int):
         raise ValueError("'limit' must be an integer")
@@ -149,7 +158,7 @@ def _hits(result):
 
 
 def search_tool_docs_sync(query, *, limit=5, detail="summary", server=None):
-    """The tools that fit the words best, over all configured servers or one of them."""
+    """The tools that fit the words best, over all configured servers or one of them; without words the first ones."""
     return _hits(_ask("mcp.search", _search_args(query, limit, detail, server)))
 
 
@@ -175,4 +184,6 @@ def call_tool_sync(server, tool, arguments=None):
 
 
 def capability_summary():
-    return SUMMARY
+    """The manual of this sandbox, and the servers of this run."""
+    loaded = "".join(f"  mcp_{info['alias']}: {info.get('description') or info['name']}\n" for info in mcp.infos())
+    return SUMMARY + ("Servers of this run:\n" + loaded if loaded else "This run has no servers.\n")

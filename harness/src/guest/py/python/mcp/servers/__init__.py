@@ -7,6 +7,13 @@ import types
 import mcp
 
 
+def __getattr__(name):
+    """`__all__` names the servers of this run, which another run of the same session may not have."""
+    if name == "__all__":
+        return [info["alias"] for info in mcp.infos()]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 class _Finder:
     def find_spec(self, name, path=None, target=None):
         if not name.startswith("mcp.servers.") or name.count(".") != 2:
