@@ -94,10 +94,29 @@ function withoutEval(source) {
   return changed;
 }
 
+const SYSTEM_CALL = /function (?:___syscall_|_fd_)\w+\([^]*?\}\w+\.sig=/g;
+/** libc tries another way when it sees these: a call that does not exist, a flag that fcntl does not know. */
+const ENOSYS = "52";
+const FAILURE = /return( |-)(e\.errno|\d+)(?=[;}])/g;
+
+/** Every system call that fails says so with Emscripten's number; the harness gives the numbers of Linux (linux_errno.ts). */
+function withNumbering(source) {
+  let marked = 0;
+  const changed = source.replace(SYSTEM_CALL, (call) =>
+    call.replace(FAILURE, (whole, sign, number) => {
+      const isError = number === "e.errno" || (sign === "-" && number !== "1" && number !== ENOSYS && !call.startsWith("function ___syscall_fcntl"));
+      marked += isError ? 1 : 0;
+      return isError ? `return${sign}relayNumber(${number})` : whole;
+    }));
+  if (marked < 60) throw new Error(`pyodide.asm.mjs has ${marked} failing system calls: look at it again`);
+  return `let relayNumbers=[];function relayNumber(number){return relayNumbers[number]??number}\n${changed}
+globalThis.relayNumbering = (numbers) => { relayNumbers = numbers; };`;
+}
+
 /** pyodide.asm.mjs as a script of its own: whatever it evaluates sees its scope, not the harness's. */
 async function pyodideModule() {
   const path = join(modules, "pyodide/pyodide.asm.mjs");
-  const contents = withoutEval(readFileSync(path, "utf8"));
+  const contents = withNumbering(withoutEval(readFileSync(path, "utf8")));
   const result = await build({
     stdin: { contents: `${contents}\nglobalThis.relayPyodideModule = _createPyodideModule;`, resolveDir: dirname(path) },
     bundle: true, write: false, format: "iife", target: "es2022", charset: "utf8", logLevel: "error", external: ["node:*", "ws"],

@@ -87,6 +87,9 @@ inline constexpr std::size_t kDisplayBytes = 8 * kMiB;    // of display() in one
 inline constexpr std::size_t kStreamedBytes =
     8 * kKiB;  // of one piece of output, while the run goes on; the result has it whole
 inline constexpr std::size_t kQueueDepth = 100;
+inline constexpr std::size_t kRunsAlive =
+    64;  // that compute or wait; more where maxConcurrentRuns is more. Each holds a process and its memory
+inline constexpr std::size_t kRunsAlivePerClient = 32;  // so that one client's sleepers leave room for others
 inline constexpr auto kQueueWait = 5min;
 inline constexpr std::size_t kReadyChildren = 3;  // per runtime, waiting for a run
 inline constexpr auto kZygoteBootMax = 60s;       // without a code cache Pyodide compiles for many seconds

@@ -40,7 +40,7 @@ struct BuildRequest {
 
 /// The ids that manifests name, as the runtimes on this machine call themselves.
 struct RuntimeIds {
-  std::string js = "quickjs-wasi@3.6.2";
+  std::string js = "quickjs@3.6.2";
   std::string py = "pyodide@314.0.7";
 };
 

@@ -45,7 +45,7 @@ struct Layer {
 
 struct Manifest {
   Language language = Language::js;
-  std::string runtime_id;  // "quickjs-wasi@3.6.2"
+  std::string runtime_id;  // "quickjs@3.6.2"
   EntryPoint entry;
   std::vector<Layer> layers;  // the code first, then at most one layer of dependencies
   json::object policy;        // network, filesystem, limits: already the intersection of server and client

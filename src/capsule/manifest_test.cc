@@ -9,7 +9,7 @@ namespace {
 
 Manifest sample() {
   Manifest manifest;
-  manifest.runtime_id = "quickjs-wasi@3.6.2";
+  manifest.runtime_id = "quickjs@3.6.2";
   manifest.entry = {"/app/main.js", {"a", "ü\n\"x\""}, {{"HOME", "/"}, {"A", ""}}, "/tmp"};
   manifest.layers = {{"code", LayerFormat::raw, "main.js", "/app/main.js", sha256_hex("1"), 1},
                      {"deps", LayerFormat::zip, "fs.deps.zip", "", sha256_hex("2"), 22}};
@@ -27,7 +27,7 @@ TEST(Manifest, HasOneCanonicalText) {
       R"({"bytes":22,"format":"zip","id":"deps","path":"fs.deps.zip",)"
       R"("sha256":"d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35"}],"language":"js",)"
       R"("policy":{"limits":{"timeoutMs":60000},"network":{"allowedDomains":["*.example.org"],"maxRedirects":5}},)"
-      R"("runtime":{"id":"quickjs-wasi@3.6.2"},"version":"1"})");
+      R"("runtime":{"id":"quickjs@3.6.2"},"version":"1"})");
 }
 
 TEST(Manifest, ReadsWhatItWrites) {

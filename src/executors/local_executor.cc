@@ -48,7 +48,7 @@ std::string loss(const RunOutcome& outcome) {
 // The zygote's own two, every child that may be alive at once, and as many again that have ended and are not
 // yet reaped.
 std::size_t processes_max(const LocalConfig& config) {
-  return 2 + 2 * (config.ready_children + config.queue.running_max + config.sessions.total + 1);
+  return 2 + 2 * (config.ready_children + config.queue.alive_max + config.sessions.total + 1);
 }
 
 std::string_view title(Runtime runtime) {
@@ -153,16 +153,16 @@ Task<std::shared_ptr<RunChild>> LocalExecutor::take_child(Runtime runtime, RunOb
 // done nothing that anybody could see, so the run begins again on a child of the next zygote, once; unless
 // the child held a session's variables.
 Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child, OwnedRun& run,
-                                                 std::shared_ptr<HostCalls> calls, RunObserver& observer,
-                                                 RunStop stop) {
+                                                 Around& around) {
   bool may_repeat = !child || !run.in_session();
   for (;; may_repeat = false) {
     if (!child) {
-      RELAY_CO_TRY(child, co_await take_child(run.runtime(), observer));
+      RELAY_CO_TRY(child, co_await take_child(run.runtime(), around.observer));
     }
     ChildGuard guard(child);
-    RunChannel channel(executor_, child, calls, observer);
-    RELAY_CO_TRY(ChannelResult result, co_await channel.run(run, stop));
+    RunChannel channel(executor_, child, around.calls, around.observer);
+    const auto on_pace = [&around](RunPace pace) { around.ticket.set_pace(pace); };
+    RELAY_CO_TRY(ChannelResult result, co_await channel.run(run, around.stop, on_pace));
     if (result.fate == ChildFate::waits) guard.keep();
     if (result.fate != ChildFate::unused || !may_repeat)
       co_return Served{std::move(child), std::move(result)};
@@ -171,13 +171,11 @@ Task<LocalExecutor::Served> LocalExecutor::serve(std::shared_ptr<RunChild> child
   }
 }
 
-Task<RunOutcome> LocalExecutor::run_fresh(OwnedRun& run, std::shared_ptr<HostCalls> calls,
-                                          RunObserver& observer, RunStop stop) {
+Task<RunOutcome> LocalExecutor::run_fresh(OwnedRun& run, Around& around) {
   const std::string deps = preparable_deps(run);
   std::shared_ptr<RunChild> prepared = deps.empty() ? nullptr : prepared_.take(deps);
   run.deps_held = prepared != nullptr;
-  RELAY_CO_TRY(Served served,
-               co_await serve(std::move(prepared), run, std::move(calls), observer, std::move(stop)));
+  RELAY_CO_TRY(Served served, co_await serve(std::move(prepared), run, around));
   if (served.result.fate == ChildFate::waits) {
     boot(run.runtime()).pool->discard(std::move(served.child));
     if (!deps.empty() && queue_->waiting() == 0) prepare_successor(run);
@@ -233,15 +231,13 @@ void LocalExecutor::sweep_prepared() {
   });
 }
 
-Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls,
-                                               RunObserver& observer, RunStop stop) {
+Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, Around& around) {
   RELAY_CO_TRY(SessionTable::Lease lease,
                sessions_.take(run.session, run.runtime(), run.request.session_start));
   SessionGuard session(sessions_, run.session, run.runtime());
   // A child that spoke out of turn since its last run is not trusted with the next one.
   if (lease.child && !lease.child->quiet()) lease.child.reset();
-  Result<Served> served =
-      co_await serve(std::move(lease.child), run, std::move(calls), observer, std::move(stop));
+  Result<Served> served = co_await serve(std::move(lease.child), run, around);
   session.lost_because.clear();
   if (!served) co_return fail(std::move(served.error()));
   RunOutcome& outcome = served->result.outcome;
@@ -256,13 +252,12 @@ Task<RunOutcome> LocalExecutor::run_in_session(OwnedRun& run, std::shared_ptr<Ho
 Task<RunOutcome> LocalExecutor::perform(OwnedRun run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
                                         RunStop stop) {
   const steady_clock::time_point asked = steady_clock::now();
-  if (queue_->waiting() > 0 || queue_->running() >= config_.queue.running_max)
-    observer.on_progress("waiting for a free place to run");
-  RELAY_CO_TRY(const RunQueue::Ticket ticket, co_await queue_->enter());
+  if (!queue_->has_room(run.owner)) observer.on_progress("waiting for a free place to run");
+  RELAY_CO_TRY(RunQueue::Ticket ticket, co_await queue_->enter(run.owner));
   const double queued_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count();
-  Result<RunOutcome> outcome = run.in_session()
-                                   ? co_await run_in_session(run, std::move(calls), observer, std::move(stop))
-                                   : co_await run_fresh(run, std::move(calls), observer, std::move(stop));
+  Around around{std::move(calls), observer, std::move(stop), std::move(ticket)};
+  Result<RunOutcome> outcome =
+      run.in_session() ? co_await run_in_session(run, around) : co_await run_fresh(run, around);
   ++runs_;
   if (outcome) outcome->usage.queued_ms = queued_ms;
   co_return outcome;

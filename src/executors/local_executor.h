@@ -81,12 +81,17 @@ class LocalExecutor final : public Executor {
   Task<RunOutcome> perform(OwnedRun run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
                            RunStop stop) override;
   Booted& boot(Runtime runtime);
-  Task<RunOutcome> run_fresh(OwnedRun& run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
-                             RunStop stop);
-  Task<RunOutcome> run_in_session(OwnedRun& run, std::shared_ptr<HostCalls> calls, RunObserver& observer,
-                                  RunStop stop);
-  Task<Served> serve(std::shared_ptr<RunChild> child, OwnedRun& run, std::shared_ptr<HostCalls> calls,
-                     RunObserver& observer, RunStop stop);
+  /// Who a run talks to while it goes on, and where it stands in the queue.
+  struct Around {
+    std::shared_ptr<HostCalls> calls;
+    RunObserver& observer;
+    RunStop stop;
+    RunQueue::Ticket ticket;
+  };
+
+  Task<RunOutcome> run_fresh(OwnedRun& run, Around& around);
+  Task<RunOutcome> run_in_session(OwnedRun& run, Around& around);
+  Task<Served> serve(std::shared_ptr<RunChild> child, OwnedRun& run, Around& around);
   Task<std::shared_ptr<RunChild>> take_child(Runtime runtime, RunObserver& observer);
   void prepare_successor(const OwnedRun& run);
   Task<void> prepare(OwnedRun run, std::string key);

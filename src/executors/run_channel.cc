@@ -42,11 +42,13 @@ struct RunChannel::State : std::enable_shared_from_this<RunChannel::State> {
   Result<void> take_call(const FrameView& frame);
   Result<void> take_cancel(const FrameView& frame);
   Result<void> take_done(const FrameView& frame);
+  Result<void> take_pace(const FrameView& frame) const;
   Task<void> explain_end();
 
   std::shared_ptr<RunChild> child;
   std::shared_ptr<HostCallTable> calls;
   RunObserver& observer;
+  std::function<void(RunPace)> on_pace;
   io::asio::steady_timer deadline;
   RunLimits limits;
   RunOutcome outcome;
@@ -140,12 +142,21 @@ Result<void> RunChannel::State::take_done(const FrameView& frame) {
   return {};
 }
 
+Result<void> RunChannel::State::take_pace(const FrameView& frame) const {
+  RELAY_TRY(const json::object header, json::parse_object(frame.header));
+  const json::value* waits = header.if_contains("waits");
+  if (!waits || !waits->is_bool()) return fail(invalid("a change of pace without 'waits'"));
+  if (on_pace) on_pace(waits->get_bool() ? RunPace::waits : RunPace::computes);
+  return {};
+}
+
 Result<void> RunChannel::State::take(const FrameView& frame) {
   switch (frame.kind) {
     case FrameKind::output: return take_output(frame);
     case FrameKind::call: return take_call(frame);
     case FrameKind::cancel: return take_cancel(frame);
     case FrameKind::done: return take_done(frame);
+    case FrameKind::pace: return take_pace(frame);
     case FrameKind::ready:
     case FrameKind::start:
     case FrameKind::reply:
@@ -215,8 +226,9 @@ Task<void> RunChannel::State::explain_end() {
   co_return Result<void>{};
 }
 
-Task<ChannelResult> RunChannel::run(const OwnedRun& run, RunStop stop) {
+Task<ChannelResult> RunChannel::run(const OwnedRun& run, RunStop stop, std::function<void(RunPace)> on_pace) {
   const std::shared_ptr<State> state = state_;
+  state->on_pace = std::move(on_pace);
   const steady_clock::time_point begin = steady_clock::now();
   state->limits = run.request.limits;
   state->deadline.expires_after(run.request.limits.timeout);
@@ -231,6 +243,7 @@ Task<ChannelResult> RunChannel::run(const OwnedRun& run, RunStop stop) {
   RELAY_CO_CHECK(co_await state->pump());
   state->deadline.cancel();
   stop.on_request({});
+  state->on_pace = {};
   state->calls->close();
   if (!state->done) RELAY_CO_CHECK(co_await state->explain_end());
   state->outcome.usage.wall_ms = ms_since(begin);

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "executors/run.h"
 #include "executors/run_child.h"
+#include "executors/run_queue.h"
 
 namespace relay::executors {
 
@@ -33,8 +35,9 @@ class RunChannel {
              RunObserver& observer);
   ~RunChannel();
 
-  /// The run's wall clock begins here.
-  Task<ChannelResult> run(const OwnedRun& run, RunStop stop);
+  /// The run's wall clock begins here. `on_pace` is told when the guest begins to wait for long, and when it
+  /// goes on.
+  Task<ChannelResult> run(const OwnedRun& run, RunStop stop, std::function<void(RunPace)> on_pace = {});
 
  private:
   struct State;

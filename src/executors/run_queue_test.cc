@@ -14,8 +14,9 @@ using namespace std::chrono_literals;
 class RunQueueTest : public testing::Test {
  protected:
   // Enters, notes its name when its turn comes, holds the place until told to leave.
-  io::Task<void> visit(std::shared_ptr<RunQueue> queue, std::string name, io::Event& leave) {
-    auto ticket = co_await queue->enter();
+  io::Task<void> visit(std::shared_ptr<RunQueue> queue, std::string name, io::Event& leave,
+                       std::string owner = "one") {
+    auto ticket = co_await queue->enter(std::move(owner));
     if (!ticket) {
       log.push_back(name + " " + std::string(ticket.error().face().outcome));
       co_return Result<void>{};
@@ -35,7 +36,7 @@ class RunQueueTest : public testing::Test {
 };
 
 TEST_F(RunQueueTest, LetsInSoManyAndTheRestInTheirOrder) {
-  const auto queue = RunQueue::make(loop.get_executor(), {.running_max = 2, .waiting_max = 10});
+  const auto queue = RunQueue::make(loop.get_executor(), {.computing_max = 2, .waiting_max = 10});
   io::Event first(loop.get_executor());
   io::Event others(loop.get_executor());
   for (const char* name : {"a", "b", "c", "d", "e"})
@@ -53,7 +54,7 @@ TEST_F(RunQueueTest, LetsInSoManyAndTheRestInTheirOrder) {
 }
 
 TEST_F(RunQueueTest, AFullLineSaysBusy) {
-  const auto queue = RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 1});
+  const auto queue = RunQueue::make(loop.get_executor(), {.computing_max = 1, .waiting_max = 1});
   io::Event leave(loop.get_executor());
   for (const char* name : {"a", "b", "c"}) io::spawn(loop.get_executor(), visit(queue, name, leave), name);
   settle();
@@ -65,7 +66,7 @@ TEST_F(RunQueueTest, AFullLineSaysBusy) {
 
 TEST_F(RunQueueTest, NobodyWaitsForEver) {
   const auto queue =
-      RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 5, .wait_max = 1ms});
+      RunQueue::make(loop.get_executor(), {.computing_max = 1, .waiting_max = 5, .wait_max = 1ms});
   io::Event leave(loop.get_executor());
   for (const char* name : {"a", "b"}) io::spawn(loop.get_executor(), visit(queue, name, leave), name);
   settle();
@@ -78,7 +79,7 @@ TEST_F(RunQueueTest, NobodyWaitsForEver) {
 }
 
 TEST_F(RunQueueTest, SomebodyWhoIsCancelledInLineLeavesNoHole) {
-  const auto queue = RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 5});
+  const auto queue = RunQueue::make(loop.get_executor(), {.computing_max = 1, .waiting_max = 5});
   io::Event leave(loop.get_executor());
   io::CancelSource cancel;
   io::spawn(loop.get_executor(), visit(queue, "a", leave), "a");
@@ -97,7 +98,7 @@ TEST_F(RunQueueTest, SomebodyWhoIsCancelledInLineLeavesNoHole) {
 // The turn has come and the event is set, but the waiter is unwound before it runs: its place must go on to
 // the next.
 TEST_F(RunQueueTest, ATurnThatNobodyTakesGoesToTheNext) {
-  const auto queue = RunQueue::make(loop.get_executor(), {.running_max = 1, .waiting_max = 5});
+  const auto queue = RunQueue::make(loop.get_executor(), {.computing_max = 1, .waiting_max = 5});
   io::Event leave_a(loop.get_executor());
   io::Event leave(loop.get_executor());
   io::CancelSource cancel;
@@ -113,6 +114,66 @@ TEST_F(RunQueueTest, ATurnThatNobodyTakesGoesToTheNext) {
   EXPECT_EQ(log.back(), "c");
   EXPECT_EQ(queue->running(), 0U);
   EXPECT_EQ(queue->waiting(), 0U);
+}
+
+// Enters, computes until told to wait, waits until told to leave.
+io::Task<void> sleep_in(std::shared_ptr<RunQueue> queue, std::vector<std::string>& log, std::string owner,
+                        io::Event& leave) {
+  RELAY_CO_TRY(RunQueue::Ticket ticket, co_await queue->enter(owner));
+  log.push_back("sleeper of " + owner);
+  ticket.set_pace(RunPace::waits);
+  RELAY_CO_CHECK(co_await leave.wait());
+  ticket.set_pace(RunPace::computes);
+  co_return Result<void>{};
+}
+
+TEST_F(RunQueueTest, FourSleepersDoNotDelayAFifthRun) {
+  const auto queue = RunQueue::make(loop.get_executor(), {.computing_max = 1, .waiting_max = 10});
+  io::Event wake(loop.get_executor());
+  io::Event leave(loop.get_executor());
+  for (int i = 0; i < 4; ++i) io::spawn(loop.get_executor(), sleep_in(queue, log, "one", wake), "sleeper");
+  io::spawn(loop.get_executor(), visit(queue, "fifth", leave), "fifth");
+  settle();
+  EXPECT_EQ(log.back(), "fifth");
+  EXPECT_EQ(queue->running(), 5U);
+  EXPECT_EQ(queue->computing(), 1U);
+  wake.set();
+  leave.set();
+  settle();
+  EXPECT_EQ(queue->running(), 0U);
+  EXPECT_EQ(queue->computing(), 0U);
+}
+
+TEST_F(RunQueueTest, WaitingRunsAreBoundedTogetherAndForEachClient) {
+  const auto queue = RunQueue::make(
+      loop.get_executor(), {.computing_max = 4, .alive_max = 3, .alive_per_owner_max = 2, .waiting_max = 10});
+  io::Event wake(loop.get_executor());
+  for (const char* owner : {"one", "one", "one", "two", "two"})
+    io::spawn(loop.get_executor(), sleep_in(queue, log, owner, wake), owner);
+  settle();
+  EXPECT_EQ(log, (std::vector<std::string>{"sleeper of one", "sleeper of one", "sleeper of two"}));
+  EXPECT_EQ(queue->waiting(), 2U);
+  wake.set();
+  settle();
+  EXPECT_EQ(log.size(), 5U);
+  EXPECT_EQ(queue->running(), 0U);
+}
+
+TEST_F(RunQueueTest, TheClientWithTheFewestRunsGoesFirst) {
+  const auto queue = RunQueue::make(loop.get_executor(), {.computing_max = 2, .waiting_max = 10});
+  io::Event first(loop.get_executor());
+  io::Event leave(loop.get_executor());
+  io::spawn(loop.get_executor(), visit(queue, "a1", first, "a"), "a1");
+  for (const char* name : {"a2", "a3", "a4", "b1"})
+    io::spawn(loop.get_executor(), visit(queue, name, leave, std::string(1, name[0])), name);
+  settle();
+  EXPECT_EQ(log, (std::vector<std::string>{"a1", "a2"}));
+  first.set();
+  settle();
+  EXPECT_EQ(log.back(), "b1");
+  leave.set();
+  settle();
+  EXPECT_EQ(log, (std::vector<std::string>{"a1", "a2", "b1", "a3", "a4"}));
 }
 
 }  // namespace

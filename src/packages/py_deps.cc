@@ -275,8 +275,11 @@ io::Task<void> PyResolver::run_pip(EffectsPtr effects, const PyRequest& request,
   if (std::string home = variable(tools_.environment(), "HOME"); !home.empty())
     paths.push_back(std::move(home));
   const std::string excerpt = last_lines(redact_log(outcome.err, paths), 8);
+  const std::string advice =
+      options_.mirror.empty() ? mirror_advice(options_.lock, request.requirements) : std::string();
   const std::string sentence =
-      outcome.refused.empty()
+      !advice.empty() ? advice
+      : outcome.refused.empty()
           ? diagnose_pip(outcome.err, options_.lock.platform, outcome.proxy)
           : fmt::format("{}. pip.hosts in the configuration adds hosts that the index sends downloads from",
                         outcome.refused.front());

@@ -269,6 +269,17 @@ TEST(Wheel, PutsFilesWhereTheInterpreterLooks) {
   EXPECT_FALSE(add_wheel(files, "not a zip"));
 }
 
+TEST(PyodideLock, SaysWhatOnlyAMirrorHas) {
+  PyodideLock lock;
+  lock.packages["numpy"] = {.project = "numpy", .version = "2", .file = "numpy-2-cp314-x.whl"};
+  lock.packages["attrs"] = {.project = "attrs", .version = "1", .file = "attrs-1-py3-none-any.whl"};
+  EXPECT_EQ(
+      mirror_advice(lock, {"attrs", "NumPy>=2"}),
+      "'NumPy' is a package of the Pyodide distribution: set pip.pyodideMirror to a directory or address "
+      "that has numpy-2-cp314-x.whl");
+  EXPECT_EQ(mirror_advice(lock, {"attrs==1", "other"}), "");
+}
+
 TEST(PyodideLock, BindsCompiledPackagesOnly) {
   const auto lock = parse_pyodide_lock(fmt::format(
       R"({{"info":{{"abi_version":"2026_0","arch":"wasm32","platform":"emscripten_5_0_3","python":"3.14.2"}},"packages":{{

@@ -59,4 +59,18 @@ std::string constraints_for(const PyodideLock& lock, std::string_view mirror) {
   return text;
 }
 
+std::string mirror_advice(const PyodideLock& lock, const std::vector<std::string>& requirements) {
+  for (const std::string& requirement : requirements) {
+    const std::string_view name =
+        std::string_view(requirement).substr(0, requirement.find_first_of("[<>=!~;@ "));
+    const auto found = lock.packages.find(normalized_project(name));
+    if (found == lock.packages.end() || found->second.file.ends_with("-none-any.whl")) continue;
+    return fmt::format(
+        "'{}' is a package of the Pyodide distribution: set pip.pyodideMirror to a directory or address that "
+        "has {}",
+        name, found->second.file);
+  }
+  return {};
+}
+
 }  // namespace relay::packages

@@ -33,4 +33,7 @@ Result<PyodideLock> parse_pyodide_lock(std::string_view text);
 /// `mirror` is an http(s) address or an absolute directory.
 std::string constraints_for(const PyodideLock& lock, std::string_view mirror);
 
+/// Which of the requirements only a mirror can meet, and what to do about it; empty where there is none.
+std::string mirror_advice(const PyodideLock& lock, const std::vector<std::string>& requirements);
+
 }  // namespace relay::packages

@@ -20,7 +20,7 @@ void put_number(char* out, std::size_t number) {
 
 std::optional<FrameKind> find_frame_kind(std::uint8_t number, FrameSource source) {
   const bool from_relay = number >= 1 && number <= 4;
-  const bool from_child = number >= 16 && number <= 20;
+  const bool from_child = number >= 16 && number <= 21;
   if (source == FrameSource::relay ? !from_relay : !from_child) return std::nullopt;
   return static_cast<FrameKind>(number);
 }

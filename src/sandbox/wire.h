@@ -29,6 +29,7 @@ enum class FrameKind : std::uint8_t {
   call = 18,
   cancel = 19,
   done = 20,
+  pace = 21,
 };
 
 enum class FrameSource : std::uint8_t { relay, child };

@@ -95,6 +95,8 @@ TEST(Wire, EachSideHasItsKinds) {
   EXPECT_EQ(find_frame_kind(1, FrameSource::child), std::nullopt);
   EXPECT_EQ(find_frame_kind(20, FrameSource::child), FrameKind::done);
   EXPECT_EQ(find_frame_kind(20, FrameSource::relay), std::nullopt);
+  EXPECT_EQ(find_frame_kind(21, FrameSource::child), FrameKind::pace);
+  EXPECT_EQ(find_frame_kind(22, FrameSource::child), std::nullopt);
   EXPECT_EQ(find_frame_kind(255, FrameSource::child), std::nullopt);
 }
 

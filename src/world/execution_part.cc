@@ -1,5 +1,7 @@
 #include "world/execution_part.h"
 
+#include <algorithm>
+
 #include "base/limits.h"
 #include "io/spawn.h"
 #include "tools/files_tools.h"
@@ -53,7 +55,9 @@ executors::LocalConfig local_config(const config::Config& config, Purpose purpos
   if (wants_groups(config.executor, purpose)) local.groups = groups.find();
   local.group_memory_bytes = config.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config.executor.ready_children;
-  local.queue.running_max = config.executor.max_concurrent_runs;
+  local.queue.computing_max = config.executor.max_concurrent_runs;
+  local.queue.alive_max = std::max(limits::kRunsAlive, 2 * local.queue.computing_max);
+  local.queue.alive_per_owner_max = std::max(limits::kRunsAlivePerClient, local.queue.computing_max);
   local.sessions.idle = config.session_ttl;
   return local;
 }

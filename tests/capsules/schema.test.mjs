@@ -10,7 +10,7 @@ import { configured, run } from '../program.mjs';
 const code = '1';
 const hash = createHash('sha256').update(code).digest('hex');
 const good = () => ({
-  version: '1', language: 'js', runtime: { id: 'quickjs-wasi@3.6.2' }, policy: { limits: { timeoutMs: 1000 } },
+  version: '1', language: 'js', runtime: { id: 'quickjs@3.6.2' }, policy: { limits: { timeoutMs: 1000 } },
   entry: { path: '/app/main.js', argv: ['a'], env: { A: 'b' }, cwd: '/' },
   fsLayers: [{ id: 'code', format: 'raw', path: 'main.js', mount: '/app/main.js', sha256: hash, bytes: 1 }],
 });

@@ -40,6 +40,13 @@ test('inspect shows the manifest, the layers and the signature', async (t) => {
   for (const part of ['"language": "py"', 'layer code: main.py, 11 bytes, sha256 ', '  /app/main.py', 'signature ey']) assert.ok(stdout.includes(part), `${part} in ${stdout}`);
 });
 
+test('a capsule names its runtime as quickjs or pyodide, whatever the language of its source', async (t) => {
+  for (const [name, source, runtime] of [['main.js', '1', /^quickjs@\d/], ['typed.ts', 'const x: number = 1; x', /^quickjs@\d/], ['main.py', '1', /^pyodide@\d/]]) {
+    const { cwd } = await build(t, { source, name });
+    assert.match(JSON.parse(readFileSync(join(cwd, 'made', 'capsule.json'), 'utf8')).runtime.id, runtime, name);
+  }
+});
+
 test('a Python capsule runs, with its stdin and its exit code', async (t) => {
   const { cwd } = await build(t, { source: 'import sys\nprint(sys.stdin.read().upper(), end="")\nsys.exit(7)', name: 'main.py' });
   const { code, stdout } = await run('relay', ['capsule', 'run', 'made'], { cwd, input: 'shout', seconds: 120 });
@@ -103,11 +110,11 @@ test('what cannot be done exits 2 and says why', async (t) => {
   writeFileSync(join(cwd, 'main.rb'), 'puts 1');
   for (const [args, says] of [
     [['build', 'main.js', '-o', 'made'], /exists already/],
-    [['build', 'main.rb'], /\.js, \.mjs or \.py/],
+    [['build', 'main.rb'], /\.mts or \.py/],
     [['build', 'gone.js'], /gone\.js/],
     [['build', 'main.js', '--env', 'nonsense', '-o', 'x'], /NAME=VALUE/],
     [['build', 'main.js', '--npm', 'file:../x', '-o', 'x'], /file:/],
-    [['build', 'made', '-o', 'x'], /\.js, \.mjs or \.py/],
+    [['build', 'made', '-o', 'x'], /\.mts or \.py/],
     [['build'], /script is required/],
     [['run', 'empty'], /empty is no capsule: it has no capsule\.json/],
     [['verify', 'empty'], /empty is no capsule: it has no capsule\.json/],

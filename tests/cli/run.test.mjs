@@ -9,6 +9,8 @@ import { configured, run, start, temporaryDirectory, until } from '../program.mj
 const scripts = [
   ['JavaScript prints', 'a.js', 'console.log("hello", 6 * 7)', [], '', { stdout: 'hello 42\n', code: 0 }],
   ['Python prints', 'a.py', 'print("hello", 6 * 7)', [], '', { stdout: 'hello 42\n', code: 0 }],
+  ['TypeScript prints', 'a.ts', 'interface A { x: number }\nconst a: A = { x: 42 };\nconsole.log("hello", a.x)', [], '', { stdout: 'hello 42\n', code: 0 }],
+  ['a TypeScript error names the file and the line', 'a.mts', 'type A = {\n  x: number\n};\nconst a: A | null = null;\na.x', [], '', { stdout: '', stderr: /a\.mts:5/, code: 1 }],
   ['JavaScript reads stdin', 'a.mjs', 'let all = ""; for await (const chunk of process.stdin) all += chunk; console.log(all.toUpperCase())', [], 'from outside', { stdout: 'FROM OUTSIDE\n', code: 0 }],
   ['Python reads stdin', 'a.py', 'import sys\nprint(sys.stdin.read().upper())', [], 'from outside', { stdout: 'FROM OUTSIDE\n', code: 0 }],
   ['JavaScript gets its arguments', 'a.js', 'console.log(process.argv.slice(2).join("|"))', ['one', '--two', '3 4'], '', { stdout: 'one|--two|3 4\n', code: 0 }],

@@ -200,7 +200,7 @@ group('runs: network, limits, sandboxes', {
     'policy.limits.memMb': (client) => program(client, 'const a = []; for (let i = 0; i < 60; i++) a.push(new Uint8Array(1 << 20).fill(i)); console.log(a.length)'),
     'policy.limits.stdoutBytes': (client) => program(client, 'console.log("x".repeat(5000))'),
     'executor.maxConcurrentRuns': async (client) => {
-      const runs = [1, 2].map(() => program(client, 'await new Promise((done) => setTimeout(done, 1500))'));
+      const runs = [1, 2].map(() => program(client, 'for (const end = Date.now() + 1500; Date.now() < end; );'));
       const { running, queued } = await until('two runs', async () => {
         const { execution } = await info(client);
         return execution.running + execution.queued >= 2 && execution;

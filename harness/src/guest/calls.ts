@@ -67,7 +67,7 @@ export class Calls {
         if (!streams(frame)) this.open.delete(id);
         return frame;
       }
-      this.accept(this.channel.receive(-1) ?? closed());
+      this.accept(this.wait(-1) ?? closed());
     }
   }
 
@@ -77,7 +77,7 @@ export class Calls {
       const at = this.queue.findIndex((frame) => frame.kind === Kind.event && idOf(frame) === id);
       const frame = at < 0 ? undefined : this.queue.splice(at, 1)[0];
       if (frame) return frame;
-      this.accept(this.channel.receive(-1) ?? closed());
+      this.accept(this.wait(-1) ?? closed());
     }
   }
 
@@ -90,7 +90,7 @@ export class Calls {
   next(timeoutMs: number): Frame | undefined {
     if (this.queue.length === 0) {
       if (timeoutMs !== 0) this.output.flush();
-      const frame = this.channel.receive(timeoutMs);
+      const frame = this.wait(timeoutMs);
       if (frame) this.accept(frame);
       else if (timeoutMs < 0) closed();
     }
@@ -110,7 +110,7 @@ export class Calls {
     const until = this.channel.now() + ms;
     this.output.flush();
     for (let left = ms; left > 0 && !this.interruptSeen; left = until - this.channel.now()) {
-      const frame = this.channel.receive(Math.ceil(left));
+      const frame = this.wait(Math.ceil(left));
       if (frame) this.accept(frame);
     }
   }
@@ -125,6 +125,18 @@ export class Calls {
     this.open.clear();
     this.queue.length = 0;
     this.interruptSeen = false;
+  }
+
+  /** As receive(). Relay hears of a wait only when it lasts: most replies come within it, and telling costs two messages. */
+  private wait(timeoutMs: number): Frame | null {
+    const brief = Limits.briefWaitMs;
+    const ends = timeoutMs >= 0;
+    const soon = this.channel.receive(ends ? Math.min(timeoutMs, brief) : brief);
+    if (soon || (ends && timeoutMs <= brief)) return soon;
+    this.channel.send(Kind.pace, '{"waits":true}');
+    const frame = this.channel.receive(ends ? timeoutMs - brief : timeoutMs);
+    this.channel.send(Kind.pace, '{"waits":false}');
+    return frame;
   }
 
   private accept(frame: Frame): void {

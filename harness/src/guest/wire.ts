@@ -11,6 +11,7 @@ export const Kind = {
   call: 18,
   cancel: 19,
   done: 20,
+  pace: 21,
 } as const;
 
 export interface Frame {
@@ -104,4 +105,6 @@ export const Limits = {
   pathBytes: 4096,
   eagerFlushes: 64,
   eagerFlushesPerMs: 0.2,
+  /** A wait that is longer is told to relay, which lets other runs compute meanwhile. */
+  briefWaitMs: 10,
 } as const;

@@ -3,13 +3,7 @@
 
 import type { Calls } from "../calls";
 import type { WireError } from "../wire";
-
-/** Emscripten's own numbers, which are those of its libc. */
-const ERRNO: Record<string, number> = {
-  EPERM: 63, ENOENT: 44, EIO: 29, EBADF: 8, EACCES: 2, EBUSY: 10, EEXIST: 20, ENOTDIR: 54, EISDIR: 31, EINVAL: 28, EFBIG: 22,
-  ENOSPC: 51, EROFS: 69, ENAMETOOLONG: 37, ENOTEMPTY: 55, ELOOP: 32, EXDEV: 75, EDQUOT: 19, ENOTSUP: 138, ENOSYS: 52, EMSGSIZE: 35,
-  EOVERFLOW: 61, E2BIG: 1, EAGAIN: 6, EINTR: 27, EMFILE: 33, ENFILE: 41, ENOMEM: 48, ENXIO: 60, EMLINK: 34, ETXTBSY: 74,
-};
+import { ERRNO, type ErrnoName } from "./linux_errno";
 
 const DIR = 0o040000, FILE = 0o100000, LINK = 0o120000;
 const WRITE_CHUNK = 4 * 1024 * 1024;
@@ -82,7 +76,7 @@ export class RelayFs {
   }
 
   private request(op: string, args: object, body?: Uint8Array): { result: any; body: Uint8Array } {
-    if (!this.calls) throw new this.fs.ErrnoError(ERRNO.EIO!);
+    if (!this.calls) throw new this.fs.ErrnoError(ERRNO.EIO[0]);
     const reply = this.calls.sync(op, JSON.stringify(args), body);
     const header = JSON.parse(reply.header) as { ok: boolean; result?: unknown; error?: WireError };
     if (!header.ok) throw new this.fs.ErrnoError(errnoOf(header.error));
@@ -111,10 +105,10 @@ export class RelayFs {
         return [".", "..", ...entries.map((entry) => entry.name)];
       },
       symlink: () => {
-        throw new this.fs.ErrnoError(ERRNO.EPERM!);
+        throw new this.fs.ErrnoError(ERRNO.EPERM[0]);
       },
       readlink: () => {
-        throw new this.fs.ErrnoError(ERRNO.EINVAL!);
+        throw new this.fs.ErrnoError(ERRNO.EINVAL[0]);
       },
     };
   }
@@ -124,7 +118,7 @@ export class RelayFs {
     try {
       return attributes(node, this.request("fs.stat", { path: this.path(node) }).result as Stat);
     } catch (error) {
-      if ((error as { errno?: number }).errno === ERRNO.ENOENT && node.parent !== node) this.fs.destroyNode(node);
+      if ((error as { errno?: number }).errno === ERRNO.ENOENT[0] && node.parent !== node) this.fs.destroyNode(node);
       throw error;
     }
   }
@@ -158,7 +152,7 @@ export class RelayFs {
       llseek: (stream: Stream, offset: number, whence: number) => {
         const size = () => (this.request("fs.stat", { path: this.path(stream.node) }).result as Stat).size;
         const position = whence === 1 ? stream.position + offset : whence === 2 ? size() + offset : offset;
-        if (position < 0) throw new this.fs.ErrnoError(ERRNO.EINVAL!);
+        if (position < 0) throw new this.fs.ErrnoError(ERRNO.EINVAL[0]);
         return position;
       },
     };
@@ -166,7 +160,7 @@ export class RelayFs {
 }
 
 function errnoOf(error: WireError | undefined): number {
-  return ERRNO[error?.errno ?? ""] ?? (error?.type === "PolicyDenied" ? ERRNO.EACCES! : ERRNO.EIO!);
+  return ERRNO[error?.errno as ErrnoName]?.[0] ?? (error?.type === "PolicyDenied" ? ERRNO.EACCES[0] : ERRNO.EIO[0]);
 }
 
 function modeOf(stat: Stat): number {

@@ -1,7 +1,8 @@
 // Keeps a program from writing to the interpreter's own files. They lie in the memory of the run: what was written there would
 // be gone with it, without a word. Between runs the seal is open, because the capsule's files are put there.
 
-const EROFS = 69; // Emscripten's number
+
+import { ERRNO } from "./linux_errno";
 
 export interface Seal {
   closed: boolean;
@@ -25,7 +26,7 @@ export function sealRoot(fs: unknown, folder: string): Seal {
       const original = operations[name];
       if (!original) continue;
       operations[name] = (...args) => {
-        if (seal.closed) throw new ErrnoError(EROFS);
+        if (seal.closed) throw new ErrnoError(ERRNO.EROFS[0]);
         return original(...args);
       };
     }

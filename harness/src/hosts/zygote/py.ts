@@ -7,20 +7,23 @@ import { loadPyodide, version } from "pyodide/pyodide.mjs";
 import { PyRunner, type PyodideApi } from "../../guest/py/runner";
 import { guardedGlobals, poisonCodeGeneration } from "../../guest/py/globals";
 import { IMPORTS } from "../../guest/py/imports";
+import { ERRNO, linuxNumbers, useLinuxErrno } from "../../guest/py/linux_errno";
 import { encodeUtf8 } from "../../guest/text";
 import { serve } from "../../guest/serve";
 import warmFrames from "relay:warm";
 import { queuePractice, type Harness } from "./host";
 
 /** pyodide.asm.mjs is a bundle of its own, before this one: what it evaluates must not see our variables. */
-const scope = globalThis as unknown as { relayPyodideModule?: unknown; relayHarness?: Harness };
+const scope = globalThis as unknown as { relayPyodideModule?: unknown; relayNumbering?: (numbers: number[]) => void; relayHarness?: Harness };
 const createPyodideModule = scope.relayPyodideModule;
+const numberSystemCalls = scope.relayNumbering!;
 delete scope.relayPyodideModule;
+delete scope.relayNumbering;
 
 let runner: PyRunner;
 
 /** A snapshot fits exactly one Pyodide with one list of imports and one set of globals; its name says which. */
-const snapshotKey = [version, IMPORTS, ...Object.keys(guardedGlobals())].join(" ");
+const snapshotKey = [version, IMPORTS, JSON.stringify(ERRNO), ...Object.keys(guardedGlobals())].join(" ");
 const snapshotName = `pyodide-${host.sha256(encodeUtf8(snapshotKey)).slice(0, 16)}.snapshot`;
 
 function readSnapshot(): Uint8Array | undefined {
@@ -65,6 +68,7 @@ async function loadInterpreter(): Promise<PyodideApi> {
     }
   }
   const pyodide = await load({ _makeSnapshot: host.makeCache === true });
+  useLinuxErrno(pyodide);
   pyodide.runPython(IMPORTS);
   if (host.makeCache && host.writeFile) host.writeFile(snapshotName, pyodide.makeMemorySnapshot());
   return pyodide;
@@ -78,7 +82,9 @@ function practise(frames = warmFrames.py): void {
 
 const harness: Harness = {
   async boot() {
-    runner = PyRunner.boot(host, await loadInterpreter(), { modules: pythonFiles, timeZones: host.readFile("tzdata.zip") });
+    const interpreter = await loadInterpreter();
+    numberSystemCalls(linuxNumbers());
+    runner = PyRunner.boot(host, interpreter, { modules: pythonFiles, timeZones: host.readFile("tzdata.zip") });
     removeShell();
     poisonCodeGeneration();
     practise();

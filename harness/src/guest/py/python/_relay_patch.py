@@ -1,12 +1,16 @@
 """Fits the standard library to a guest that has no threads, sockets or JavaScript, but has relay."""
 
 import builtins
+import errno
+import io
+import os
 import sys
 import threading
 import time
 
 import _relay_wire as wire
 
+_native_open = io.open
 NO_THREADS = "threads are not available in this sandbox: use asyncio (await asyncio.gather(...)) to overlap work"
 
 
@@ -30,6 +34,29 @@ class _Refused:
         if name.partition(".")[0] in self.NAMES:
             raise ModuleNotFoundError(f"the module '{name}' is not available in this sandbox", name=name)
         return None
+
+
+def _refuse_processes():
+    """libc refuses these by itself, with numbers that are not Linux's."""
+    for number, names in ((errno.ENOSYS, ("fork", "forkpty", "execv", "execve")), (errno.EPERM, ("kill", "killpg"))):
+        for name in names:
+            if hasattr(os, name):
+                setattr(os, name, _failing(number))
+
+
+def _open(*args, **kwargs):
+    try:
+        return _native_open(*args, **kwargs)
+    except IsADirectoryError as error:
+        error.errno = errno.EISDIR  # Python itself says so here, with another number
+        raise
+
+
+def _failing(number):
+    def refuse(*args, **kwargs):
+        raise OSError(number, os.strerror(number))
+
+    return refuse
 
 
 def _no_javascript(*args, **kwargs):
@@ -64,6 +91,9 @@ def install():
     import _thread
 
     _thread.start_new_thread = _thread.start_new = _thread.start_joinable_thread = _no_threads
+    _refuse_processes()
+    _open.__name__ = _open.__qualname__ = "open"
+    builtins.open = io.open = _open
     _relay_net.install()
     builtins.display = _relay_display.display
     builtins.fetch = _relay_net.fetch
