@@ -33,6 +33,11 @@ class TerminalObserver final : public executors::RunObserver {
  public:
   void on_stdout(std::string_view bytes) override { write_all(STDOUT_FILENO, bytes); }
   void on_stderr(std::string_view bytes) override { write_all(STDERR_FILENO, bytes); }
+  // Most runs begin at once; only what takes longer is worth a line, such as packages that are installed.
+  void on_progress(std::string_view text) override {
+    const bool takes_long = std::chrono::steady_clock::now() - began_ > std::chrono::milliseconds(900);
+    if (takes_long && ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "relay: {}\n", text);
+  }
 
  private:
   static void write_all(int fd, std::string_view bytes) {
@@ -42,6 +47,8 @@ class TerminalObserver final : public executors::RunObserver {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
+
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 Result<std::string> read_text(std::istream& stream, std::string_view name) {
@@ -73,9 +80,10 @@ Result<executors::Language> language_of(const config::Config& config, const Comm
     if (!options.code && extension == js) return Language::js;
   if (config.language) return *config.language == config::ScriptLanguage::py ? Language::py : Language::js;
   if (has_no_name) return Language::js;
-  return fail(invalid(fmt::format(
-      "{}: expected a name that ends in .js, .mjs, .ts, .mts or .py; --language js or --language py says what it is",
-      options.script.string())));
+  return fail(
+      invalid(fmt::format("{}: expected a name that ends in .js, .mjs, .ts, .mts or .py; --language js or "
+                          "--language py says what it is",
+                          options.script.string())));
 }
 
 // A file is read whole, so that policy sees it. Whatever may never end is handed over while the script asks
