@@ -5,8 +5,10 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 RUN_FLAGS ?=
 SOAK_FLAGS ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
 
-.PHONY: help run test build bench soak fuzz tidy format clean
+.PHONY: help run test build install uninstall bench soak fuzz tidy format clean
 help:
 	@sed -n 's/^#:\([a-z]*\) /  make \1\t/p' Makefile | expand -t 16
 
@@ -18,6 +20,14 @@ run: build
 build: setup-build build/release/build.ninja
 	@scripts/compile release -j $(JOBS)
 	@scripts/build-runtime
+
+#:install copy the programs to PREFIX (default /usr/local), below DESTDIR if it is set: lib/relay, a link in bin, completions
+install: build
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
+
+#:uninstall remove what `make install` copied, with the same PREFIX and DESTDIR
+uninstall:
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install --remove
 
 #:test build everything and run all tests: unit tests under sanitizers, then whole-program tests
 test: setup-test build build/dev/build.ninja

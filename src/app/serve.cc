@@ -10,6 +10,7 @@
 #include "app/endpoints.h"
 #include "app/reload.h"
 #include "app/signals.h"
+#include "app/status_socket.h"
 #include "auth/bearer_token.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
@@ -85,7 +86,9 @@ web::HomeFacts home_facts(world::World& world, const std::string& url) {
 
 void announce(world::World& world, const std::string& url, std::uint16_t port, Log& log) {
   const std::string& bind = world.config().server.bind;
+  const std::filesystem::path& file = world.config().file;
   log.info("listening", {{"url", url},
+                         {"configuration", file.empty() ? "embedded defaults" : file.string()},
                          {"address", is_wildcard(bind) ? bind + " (all addresses)" : bind},
                          {"port", port},
                          {"mcp", url + "/mcp"},
@@ -106,6 +109,14 @@ io::Task<void> serve_until_told(world::World& world, mcp::Server& server, net::H
   log.info("stopped");
   loop.stop();
   co_return Result<void>{};
+}
+
+json::object describe_serving(world::World& world, mcp::Server& server, const std::string& url) {
+  json::object report = describe_running(world, "serve");
+  report["url"] = url;
+  report["auth"] = std::string(config::word_of(world.config().auth_mode));
+  report["sessions"] = server.sessions().size();
+  return report;
 }
 
 int failed(Log& log, const Error& error) {
@@ -159,6 +170,8 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
   endpoints.set_facts(home_facts(**world, url));
   // Before it says that it listens: a change after that must not be missed.
   const Reloading reloading(sources, **world);
+  auto status =
+      open_status(services.loop, config, log, [&] { return describe_serving(**world, server, url); });
   announce(**world, url, (*http)->port(), log);
   if (config.container_default && is_loopback(config.server.bind))
     log.warn(
@@ -168,6 +181,7 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
     if (const auto opened = open_browser(services.loop, url); !opened) log.warn(opened.error().message);
   io::spawn(services.loop, serve_until_told(**world, server, **http, log, process.context()), "serve");
   io::run_loop(process.context());
+  status.reset();  // leaving destroys nothing
   (*world)->leave(0);
 }
 

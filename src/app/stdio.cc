@@ -11,6 +11,7 @@
 #include "app/reload.h"
 #include "app/serve.h"
 #include "app/signals.h"
+#include "app/status_socket.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
 #include "world/world.h"
@@ -62,9 +63,11 @@ int run_stdio(const config::Config& config, const config::ConfigSources& sources
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const Reloading reloading(sources, **world);
+  auto status = open_status(services.loop, config, log, [&] { return describe_running(**world, "stdio"); });
   io::spawn(services.loop, serve_pipes(server, in, out, **world, loop), "stdio");
   io::spawn(services.loop, stop_on_signal(**world, loop), "signals");
   io::run_loop(loop);
+  status.reset();  // leaving destroys nothing
   (*world)->leave(0);
 }
 

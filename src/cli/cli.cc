@@ -1,4 +1,4 @@
-// The command line. CLI11 is a heavy header: it is included here, in mcp_cli.cc, and nowhere else.
+// The command line. CLI11 is a heavy header: ARCHITECTURE.md names the files that include it.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,10 +7,14 @@
 #include <filesystem>
 #include <span>
 
-#include "base/nearest_name.h"
+#include "cli/command_tree.h"
+#include "cli/completions.h"
 #include "cli/mcp_cli.h"
+#include "cli/mistakes.h"
 #include "cli/options.h"
+#include "config/config_file.h"
 #include "config/environment.h"
+#include "config/state_directory.h"
 #include "world/version.h"
 
 namespace relay::cli {
@@ -71,7 +75,7 @@ void add_config(CLI::App& app, CommandOptions& options) {
            options.sources.file = path;
            options.sources.file_required = true;
          },
-         "Configuration file (default: ./relay.config.json, if there is one)")
+         "Configuration file (default: relay.config.json here or in a directory above)")
       ->type_name("FILE");
   add_state(app, options);
 }
@@ -151,10 +155,27 @@ void add_simple(CLI::App& root, CommandOptions& options) {
   check.callback([&options] { options.command = Command::check_config; });
 
   CLI::App& doctor =
-      *root.add_subcommand("doctor", "Which walls stand, which programs and runtimes are there");
+      *root.add_subcommand("doctor", "Check the kernel, programs, runtimes, network and directories");
   add_config(doctor, options);
   doctor.add_flag("--json", options.json, "As JSON");
+  doctor.add_flag("--offline", options.offline, "Do not ask the registries of npm and pip");
   doctor.callback([&options] { options.command = Command::doctor; });
+}
+
+void add_upkeep(CLI::App& root, CommandOptions& options) {
+  CLI::App& status = *root.add_subcommand(
+      "status", "Say whether Relay runs for this project: address, sessions, runs, servers");
+  add_config(status, options);
+  status.add_flag("--json", options.json, "As JSON");
+  status.footer("Exit codes: 0 it runs, 1 it does not run, 2 the configuration is wrong.");
+  status.callback([&options] { options.command = Command::status; });
+
+  CLI::App& clean = *root.add_subcommand(
+      "clean", "Remove caches and what ended processes left behind; shows it and asks first");
+  add_config(clean, options);
+  clean.add_flag("-y,--yes", options.yes, "Remove without asking");
+  clean.footer("Keys, secrets, the audit log and workspaces stay.");
+  clean.callback([&options] { options.command = Command::clean; });
 }
 
 void add_packages(CLI::App& app, CommandOptions& options) {
@@ -332,40 +353,29 @@ void add_capsule(CLI::App& root, CommandOptions& options) {
                      Command::capsule_run);
 }
 
-// "relay mcp secret"
-std::string path_of(const CLI::App& app) {
-  return app.get_parent() ? path_of(*app.get_parent()) + " " + app.get_name() : app.get_name();
+void add_completions(CLI::App& root, CommandOptions& options) {
+  CLI::App& app = *root.add_subcommand("completions", "Print a script that completes commands and flags");
+  app.add_option("shell", options.shell, "The shell that reads the script")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  app.footer(
+      "To use it now: `source <(relay completions bash)`, `source <(relay completions zsh)` or `relay "
+      "completions fish | source`.");
+  app.callback([&options] { options.command = Command::completions; });
 }
 
-// CLI11 only says that a command is missing; people want to know which word it did not understand.
-bool has_unknown_command(const CLI::App& parent, std::span<char*> words) {
-  const auto commands = parent.get_subcommands({});
-  if (commands.empty() || words.empty() || words[0][0] == '-') return false;
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
-  const auto known = std::ranges::find(names, std::string_view(words[0]));
-  if (known != names.end())
-    return has_unknown_command(*commands[static_cast<std::size_t>(known - names.begin())], words.subspan(1));
-  const std::string near = nearest_name(words[0], names);
-  fmt::print(stderr, "relay: unknown command \"{}\"{}; `{} --help` lists them\n", words[0],
-             near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), path_of(parent));
-  return true;
+Shell shell_of(std::string_view name) {
+  return name == "bash" ? Shell::bash : name == "zsh" ? Shell::zsh : Shell::fish;
 }
 
-// The command that was typed, as far as it was understood.
-const CLI::App& command_of(const CLI::App& app) {
-  const auto typed = app.get_subcommands();
-  return typed.empty() ? app : command_of(*typed.front());
-}
-
-// A group without a command shows what it has; whatever else is wrong is said in a line.
-std::string describe_mistake(const CLI::App& root, const CLI::Error& error) {
-  const CLI::App& command = command_of(root);
-  const bool lacks_command = error.get_name() == "RequiredError" && !command.get_subcommands({}).empty();
-  const auto unknown = root.remaining(true);
-  if (lacks_command && unknown.empty()) return root.help();
-  const std::string what = lacks_command ? fmt::format("unknown option {}", unknown.front()) : error.what();
-  return fmt::format("relay: {}; `{} --help` says more\n", what, path_of(command));
+// `relay help mcp add` is `relay mcp add --help`.
+std::vector<char*> expand_help(int argc, char** argv) {
+  static char flag[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back(flag);
+  return words;
 }
 
 }  // namespace
@@ -404,35 +414,49 @@ std::string number_problem(const std::string& text, const std::string& meaning) 
 ParsedCommandLine parse_command_line(int argc, char** argv) {
   ParsedCommandLine parsed;
   CLI::App root("Relay: one door between AI agents and everything they may touch.", "relay");
-  root.set_version_flag("--version", version_text());
+  root.set_version_flag("-V,--version", version_text());
   root.require_subcommand(1);
   root.failure_message(
       [](const CLI::App* app, const CLI::Error& error) { return describe_mistake(*app, error); });
   root.get_formatter()->column_width(34);
   root.footer(
-      "Flags beat RELAY_* variables, which beat relay.config.json. `relay COMMAND --help` has the details.");
+      "Flags beat RELAY_* variables, which beat relay.config.json. `relay help COMMAND` has the details.");
   add_serve(root, parsed.options);
   add_simple(root, parsed.options);
+  add_upkeep(root, parsed.options);
   add_run(root, parsed.options);
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
   add_approvals(root, parsed.options);
   add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
+  add_completions(root, parsed.options);
   root.add_subcommand("version", "Print the version, as --version does")->callback([] {
     throw CLI::CallForVersion(version_text(), 0);
   });
-  if (argc > 1 && has_unknown_command(root, std::span(argv + 1, argv + argc)))
+  root.add_subcommand("help", "Show the help of a command, as --help does");
+  std::vector<char*> words = expand_help(argc, argv);
+  const int count = static_cast<int>(words.size());
+  if (has_unknown_command(root, std::span(words).subspan(1)))
     return {.options = {}, .finished = true, .exit_code = 2};
   try {
-    const int ours = take_script_args(root, argc, argv, parsed.options);
-    root.parse(take_command_line(ours, argv, parsed.options.mcp), argv);
+    const int ours = take_script_args(root, count, words.data(), parsed.options);
+    root.parse(take_command_line(ours, words.data(), parsed.options.mcp), words.data());
   } catch (const CLI::ParseError& error) {
     parsed.finished = true;
     parsed.exit_code = root.exit(error) == 0 ? 0 : 2;
   }
-  parsed.options.sources.environment = config::relevant_environment();
-  parsed.options.sources.in_container = is_container();
+  if (!parsed.finished && parsed.options.command == Command::completions) {
+    fmt::print("{}", make_completions(shell_of(parsed.options.shell), read_command_tree(root)));
+    parsed.finished = true;
+  }
+  config::ConfigSources& sources = parsed.options.sources;
+  sources.environment = config::relevant_environment();
+  std::error_code ignored;  // a working directory that was removed has no file
+  if (sources.file.empty())
+    sources.file =
+        config::find_config_file(std::filesystem::current_path(ignored), config::home_directory(sources));
+  sources.in_container = is_container();
   return parsed;
 }
 

@@ -15,10 +15,12 @@
 #include "audit/commands.h"
 #include "cli/approvals_command.h"
 #include "cli/capsule_command.h"
+#include "cli/clean.h"
 #include "cli/doctor.h"
 #include "cli/mcp_command.h"
 #include "cli/options.h"
 #include "cli/script.h"
+#include "cli/status.h"
 #include "config/config.h"
 #include "config/init.h"
 #include "config/state_directory.h"
@@ -67,7 +69,7 @@ int run_check(const CommandOptions& options, const config::LoadedConfig& loaded)
 }
 
 int run_doctor(const CommandOptions& options, const config::LoadedConfig& loaded) {
-  const std::vector<Finding> findings = examine(loaded, world::program_directory());
+  const std::vector<Finding> findings = examine(loaded, options.offline ? Reach::untried : Reach::tried);
   fmt::print("{}", options.json ? json::write_pretty(to_json(findings)) + "\n" : format_findings(findings));
   return is_healthy(findings) ? 0 : 1;
 }
@@ -89,6 +91,16 @@ int run_keys(const CommandOptions& options, const config::Config& config) {
   for (const capsule::PublicKey& key : keys->retired())
     fmt::print("{}  retired, still verifies\n", key.fingerprint());
   return 0;
+}
+
+// A file that was found above the working directory may be a surprise, so people are told. Logs have it in
+// the line "listening".
+void say_file_above(const config::Config& config) {
+  std::error_code ignored;
+  if (::isatty(STDERR_FILENO) == 0 || config.file.empty() ||
+      config.root == std::filesystem::current_path(ignored))
+    return;
+  fmt::print(stderr, "relay: the configuration is {}\n", config.file.string());
 }
 
 // Following goes on until the process is ended.
@@ -113,10 +125,10 @@ int run_configured(const CommandOptions& options, const config::Config& config) 
   return exit_code;
 }
 
-// These prepare the state directory themselves, and say so in their log.
+// These prepare the state directory themselves, and say so in their log; status only looks.
 bool builds_world(Command command) {
-  return command == Command::serve || command == Command::stdio || command == Command::run ||
-         command == Command::capsule_run;
+  return command == Command::status || command == Command::serve || command == Command::stdio ||
+         command == Command::run || command == Command::capsule_run;
 }
 
 int dispatch(const CommandOptions& options) {
@@ -126,6 +138,7 @@ int dispatch(const CommandOptions& options) {
   if (options.command == Command::check_config) return run_check(options, loaded);
   if (options.command == Command::doctor) return run_doctor(options, loaded);
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
+  say_file_above(loaded.config);
   if (!builds_world(options.command) && !prepare_state(loaded.config)) return 1;
   const std::string path = audit_path(options, loaded.config);
   switch (options.command) {
@@ -147,6 +160,8 @@ int dispatch(const CommandOptions& options) {
            .columns = options.json ? 0 : terminal_columns()},
           SystemClock().wall(), std::cout, std::cerr, wait_a_little);
     case Command::explain: return audit::run_explain(path, options.request_id, std::cout);
+    case Command::status: return run_status(options, loaded.config);
+    case Command::clean: return run_clean(options, loaded.config);
     case Command::keys_show:
     case Command::keys_rotate: return run_keys(options, loaded.config);
     case Command::capsule_inspect:
@@ -163,7 +178,8 @@ int dispatch(const CommandOptions& options) {
     case Command::init:
     case Command::check_config:
     case Command::doctor:
-    case Command::mcp: return 0;
+    case Command::mcp:
+    case Command::completions: return 0;
   }
   return 0;
 }

@@ -13,13 +13,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "cli/doctor_network.h"
 #include "config/environment.h"
 #include "sandbox/cage_plan.h"
 #include "sandbox/control_group.h"
+#include "world/package_options.h"
 
 namespace relay::cli {
 namespace {
@@ -50,10 +53,16 @@ Finding wall(std::string name, bool stands, std::string advice) {
   return {"kernel", std::move(name), stands ? Health::good : Health::bad, stands ? "" : std::move(advice)};
 }
 
+std::string namespace_advice() {
+  std::ifstream file("/proc/self/mountinfo");
+  if (is_chroot(std::string((std::istreambuf_iterator<char>(file)), {})))
+    return "this is a chroot, and the kernel refuses namespaces in one; use a container, or run outside";
+  return "the kernel or a security module forbids it; see kernel.unprivileged_userns_clone";
+}
+
 void examine_kernel(std::vector<Finding>& out) {
   for (const NamespaceProbe& probe : kNamespaces)
-    out.push_back(wall(probe.name, can_unshare(probe.flag),
-                       "the kernel or a security module forbids it; see kernel.unprivileged_userns_clone"));
+    out.push_back(wall(probe.name, can_unshare(probe.flag), namespace_advice()));
   const bool filters = ::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, nullptr) == 0 || errno == EFAULT;
   out.push_back(wall("seccomp filters", filters, "the kernel is built without CONFIG_SECCOMP_FILTER"));
   open_how how{.flags = O_PATH, .mode = 0, .resolve = RESOLVE_BENEATH};
@@ -92,6 +101,18 @@ void examine_cage_users(std::vector<Finding>& out) {
   out.push_back({"kernel", "users for sandboxed servers", changes ? Health::good : Health::optional_missing,
                  changes ? "they run as a user of their own, not as root"
                          : "they keep Relay's user id: this container has no other users"});
+}
+
+// A run's bundle needs it; Relay carries one, and PATH may have another.
+void examine_esbuild(const config::LoadedConfig& loaded, std::vector<Finding>& out) {
+  const auto options = world::package_options(loaded.config);
+  const std::string named = options ? options->npm.esbuild : "esbuild";
+  const std::string found = named.find('/') != std::string::npos ? named : config::find_in_path(named);
+  const bool works = !found.empty() && ::access(found.c_str(), X_OK) == 0;
+  out.push_back({"programs", "esbuild", works ? Health::good : Health::optional_missing,
+                 works ? found
+                       : "run_js cannot use npm packages without it; put esbuild on PATH, or set "
+                         "ESBUILD_BINARY_PATH"});
 }
 
 void examine_programs(std::vector<Finding>& out) {
@@ -143,13 +164,28 @@ void examine_state(const config::LoadedConfig& loaded, std::vector<Finding>& out
 
 }  // namespace
 
-std::vector<Finding> examine(const config::LoadedConfig& loaded, const fs::path& program_directory) {
+bool is_chroot(std::string_view mountinfo) {
+  while (!mountinfo.empty()) {
+    const std::size_t end = std::min(mountinfo.find('\n'), mountinfo.size());
+    std::istringstream fields(std::string(mountinfo.substr(0, end)));
+    std::string field;
+    for (int number = 1; number <= 5; ++number) fields >> field;
+    if (field == "/") return false;
+    mountinfo.remove_prefix(std::min(end + 1, mountinfo.size()));
+  }
+  return true;
+}
+
+std::vector<Finding> examine(const config::LoadedConfig& loaded, Reach reach) {
   std::vector<Finding> findings;
   examine_kernel(findings);
   examine_cgroups(loaded, findings);
   examine_cage_users(findings);
   examine_programs(findings);
-  examine_runtimes(program_directory, findings);
+  examine_esbuild(loaded, findings);
+  examine_runtimes(world::program_directory(), findings);
+  examine_certificates(findings);
+  if (reach == Reach::tried) examine_registries(findings);
   examine_state(loaded, findings);
   return findings;
 }

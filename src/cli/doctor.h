@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -14,14 +14,20 @@ namespace relay::cli {
 enum class Health : std::uint8_t { good, optional_missing, bad };
 
 struct Finding {
-  std::string group;  // "kernel", "programs", "runtimes", "state"
+  std::string group;  // "kernel", "programs", "runtimes", "network", "state"
   std::string name;   // "user namespaces"
   Health health = Health::good;
   std::string detail;  // a version, or what to do
 };
 
-std::vector<Finding> examine(const config::LoadedConfig& loaded,
-                             const std::filesystem::path& program_directory);
+/// Whether the registries of npm and pip are asked, which takes seconds.
+enum class Reach : std::uint8_t { untried, tried };
+
+std::vector<Finding> examine(const config::LoadedConfig& loaded, Reach reach);
+
+/// Pure: whether a process with this /proc/self/mountinfo sees only a part of the file system. Not seen is a
+/// chroot to a mount point.
+bool is_chroot(std::string_view mountinfo);
 
 std::string format_findings(const std::vector<Finding>& findings);
 json::value to_json(const std::vector<Finding>& findings);

@@ -99,7 +99,7 @@ Error with_code(Error error) {
 
 io::Task<int> call_tool(world::World& world, McpOptions options) {
   const std::shared_ptr<upstream::Upstream> server = world.fleet().find(options.names.front());
-  auto offered = co_await server->offer();
+  auto offered = co_await say_while(server->offer(), [server] { return waiting_text(*server); });
   if (!offered) co_return fail(final_error(*server, std::move(offered.error())));
   const std::shared_ptr<const upstream::Offer> offer = *std::move(offered);
   const protocol::Tool* tool = offer->find_tool(options.tool);
@@ -111,8 +111,9 @@ io::Task<int> call_tool(world::World& world, McpOptions options) {
   RELAY_CO_TRY(authority::Arguments parsed, authority::Arguments::parse(arguments));
   TerminalContext context(options.yes ? Confirmation::yes : Confirmation::ask);
   auto entry = gateway::guard_tool(server, *tool, fmt::format("{}__{}", options.names.front(), options.tool));
-  Result<protocol::ToolResult> result =
-      co_await world.backend().call_inner(context, {}, std::move(entry), std::move(parsed));
+  auto answer = world.backend().call_inner(context, {}, std::move(entry), std::move(parsed));
+  Result<protocol::ToolResult> result = co_await say_while(
+      std::move(answer), [&options] { return fmt::format("the answer of {}", options.names.front()); });
   if (!result) co_return fail(with_code(std::move(result.error())));
   say_how_to_confirm(*result);
   co_return print_result(*result, options.json);

@@ -16,7 +16,7 @@ CLI::App& add_action(CLI::App& mcp, CommandOptions& options, McpAction action, c
            options.sources.file = path;
            options.sources.file_required = true;
          },
-         "Configuration file (default: ./relay.config.json)")
+         "Configuration file (default: relay.config.json here or in a directory above)")
       ->type_name("FILE");
   add_state(app, options);
   app.callback([&options, action] {
@@ -133,7 +133,8 @@ void add_add(CLI::App& mcp, CommandOptions& options) {
 }
 
 void add_entries(CLI::App& mcp, CommandOptions& options) {
-  CLI::App& list = add_action(mcp, options, McpAction::list, "list", "Show the servers of the configuration");
+  CLI::App& list = add_action(mcp, options, McpAction::list, "list",
+                              "Show the servers of the configuration, and their health while Relay runs");
   list.add_flag("--json", options.mcp.json, "As JSON; values of env and headers are left out");
   const auto named = [&](McpAction action, const std::string& name, const std::string& meaning) {
     add_action(mcp, options, action, name, meaning)

@@ -1,7 +1,11 @@
 // `relay mcp list`: the servers of the configuration, without a value that may be secret.
+#include <map>
+
 #include <fmt/format.h>
 
+#include "app/status_socket.h"
 #include "cli/mcp_command.h"
+#include "cli/status.h"
 #include "cli/text_table.h"
 #include "config/config_upstreams.h"
 
@@ -36,12 +40,34 @@ json::object to_json(const ServerSpec& spec) {
   return out;
 }
 
+// By server, as the first Relay that runs for this project sees it.
+std::map<std::string, json::object> find_health(const config::Config& config) {
+  std::map<std::string, json::object> health;
+  for (const app::RunningRelay& relay : app::find_running(config.state))
+    for (const json::object& server : servers_of(relay)) {
+      const auto name = json::find_string(server, "name");
+      if (name) health.try_emplace(std::string(*name), server);
+    }
+  return health;
+}
+
+std::string health_text(const std::map<std::string, json::object>& health, const std::string& name) {
+  const auto found = health.find(name);
+  return found == health.end() ? "-" : std::string(json::find_string(found->second, "state").value_or("-"));
+}
+
 }  // namespace
 
 int run_mcp_list(const CommandOptions& options, const config::Config& config) {
+  const std::map<std::string, json::object> health = find_health(config);
   if (options.mcp.json) {
     json::array servers;
-    for (const ServerSpec& spec : config.mcps) servers.push_back(to_json(spec));
+    for (const ServerSpec& spec : config.mcps) {
+      json::object server = to_json(spec);
+      const auto found = health.find(spec.name);
+      server["health"] = found == health.end() ? json::value() : json::value(found->second);
+      servers.push_back(std::move(server));
+    }
     fmt::print("{}\n", json::write_pretty(servers));
     return 0;
   }
@@ -50,15 +76,16 @@ int run_mcp_list(const CommandOptions& options, const config::Config& config) {
         "no servers yet; `relay mcp add` adds one, `relay mcp import` looks at what other programs have\n");
     return 0;
   }
-  TextTable table({"NAME", "TRANSPORT", "EXPOSE", "STATE", "WHAT"});
+  TextTable table({"NAME", "TRANSPORT", "EXPOSE", "STATE", "HEALTH", "WHAT"});
   for (const ServerSpec& spec : config.mcps)
     table.add({spec.name, std::string(config::name_of(spec.transport)),
                std::string(config::name_of(spec.expose)),
                !spec.enabled ? "disabled"
                : spec.cage   ? "enabled, sandboxed"
                              : "enabled",
-               describe_server(spec)});
+               health_text(health, spec.name), describe_server(spec)});
   fmt::print("{}", table.text());
+  if (health.empty()) fmt::print("health is known while Relay runs; `relay mcp test` tries servers now\n");
   return 0;
 }
 

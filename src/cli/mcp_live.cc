@@ -67,6 +67,12 @@ Error final_error(const upstream::Upstream& server, Error error) {
   return error;
 }
 
+std::string waiting_text(const upstream::Upstream& server) {
+  const upstream::Status status = server.status();
+  const std::string last = status.stderr_tail.empty() ? "" : ": " + status.stderr_tail.back();
+  return fmt::format("{} ({}){}", server.spec().name, upstream::name_of(status.phase), last);
+}
+
 void run_with_servers(const config::Config& config, std::vector<upstream::ServerSpec> servers,
                       std::function<io::Task<int>(world::World&)> body) {
   const SystemClock clock;

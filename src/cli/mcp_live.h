@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/waiting_note.h"
 #include "world/world.h"
 
 namespace relay::cli {
@@ -20,6 +21,9 @@ Result<std::vector<upstream::ServerSpec>> pick_servers(const config::Config& con
 
 /// Why a server could not be asked. When it is tried again matters to nobody: the command has ended by then.
 Error final_error(const upstream::Upstream& server, Error error);
+
+/// What a server that does not answer yet is doing: "fs (starting): npm warn deprecated ...".
+std::string waiting_text(const upstream::Upstream& server);
 
 /// Builds a World without toolsets whose fleet has these servers, runs the body, stops everything and ends
 /// the process with its code.

@@ -25,7 +25,7 @@ io::Task<Tried> try_server(world::World& world, std::shared_ptr<upstream::Upstre
   Tried tried;
   tried.name = server->spec().name;
   const MonoTime began = world.services().clock.mono();
-  auto offer = co_await server->offer();
+  auto offer = co_await say_while(server->offer(), [server] { return waiting_text(*server); });
   tried.took = std::chrono::duration_cast<std::chrono::milliseconds>(world.services().clock.mono() - began);
   tried.status = server->status();
   if (offer)

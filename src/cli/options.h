@@ -33,6 +33,9 @@ enum class Command : std::uint8_t {
   approvals_approve,
   approvals_deny,
   mcp,
+  completions,
+  status,
+  clean,
 };
 
 struct CommandOptions {
@@ -40,8 +43,9 @@ struct CommandOptions {
   config::ConfigSources sources;  // -c, RELAY_* and every flag that stands for a configuration key
 
   std::filesystem::path directory = ".";  // init
-  bool json = false;                      // doctor, audit verify, audit tail, approvals
+  bool json = false;                      // doctor, status, audit verify, audit tail, approvals
   bool print_schema = false;              // check-config
+  bool offline = false;                   // doctor
   bool segment = false;                   // audit verify
   std::filesystem::path audit_path;       // audit verify, audit tail, explain: instead of the configured one
   std::size_t lines = 20;                 // audit tail
@@ -54,12 +58,13 @@ struct CommandOptions {
   std::string request_id;                 // explain; approvals: the id
   std::string reason;                     // approvals approve, deny
 
-  McpOptions mcp;  // mcp ...
+  McpOptions mcp;     // mcp ...
+  std::string shell;  // completions
 
   std::filesystem::path script;          // run
   std::optional<std::string> code;       // run: instead of a script
   std::string language;                  // run: js or py, instead of what the script's name says
-  bool yes = false;                      // run, capsule run: confirm what has to be confirmed
+  bool yes = false;                      // run, capsule run, clean: confirm what has to be confirmed
   std::vector<std::string> script_args;  // run, capsule run
 
   std::filesystem::path capsule;  // capsule inspect, verify, run: a directory or the hash of a stored one

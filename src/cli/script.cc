@@ -33,6 +33,11 @@ class TerminalObserver final : public executors::RunObserver {
  public:
   void on_stdout(std::string_view bytes) override { write_all(STDOUT_FILENO, bytes); }
   void on_stderr(std::string_view bytes) override { write_all(STDERR_FILENO, bytes); }
+  // Most runs begin at once; only what takes longer is worth a line, such as packages that are installed.
+  void on_progress(std::string_view text) override {
+    const bool takes_long = std::chrono::steady_clock::now() - began_ > std::chrono::milliseconds(900);
+    if (takes_long && ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "relay: {}\n", text);
+  }
 
  private:
   static void write_all(int fd, std::string_view bytes) {
@@ -42,6 +47,8 @@ class TerminalObserver final : public executors::RunObserver {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
+
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 Result<std::string> read_text(std::istream& stream, std::string_view name) {

@@ -132,7 +132,8 @@ class Reader {
     config_.workspace = choice<WorkspaceChoice>(root_.at("workspace"));
     config_.workspace_quota_bytes = root_.at("workspaceQuotaBytes").to_number<std::uint64_t>();
     config_.signing_key_path = resolved_or(root_, "signingKeyPath", "keys");
-    config_.cache_dir = resolved(root_.at("cacheDir"));
+    const json::value* cache = json::find(root_, "cacheDir");
+    config_.cache_dir = cache ? resolved(*cache) : config_.project / "capsules";
     config_.npm = root_.at("npm").as_object();
     config_.pip = root_.at("pip").as_object();
   }
@@ -259,9 +260,9 @@ LoadedConfig load_config(const ConfigSources& sources) {
   Config& config = loaded.config;
   config.file = path;
   config.root = path.empty() ? fs::current_path() : path.parent_path();
-  config.project = config.root / ".relay";
   if (auto state = find_state_directory(sources, config.root)) {
     config.state = std::move(*state);
+    config.project = find_project_directory(config.root, config.state);
   } else {
     loaded.problems.push_back({"--state", state.error().message});
     return loaded;

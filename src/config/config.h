@@ -71,7 +71,7 @@ struct Config {
   std::filesystem::path file;     // where it came from; empty: the embedded defaults
   std::filesystem::path root;     // what relative paths are relative to
   std::filesystem::path state;    // Relay's own: keys, token, secrets, audit log (state_directory.h)
-  std::filesystem::path project;  // root/.relay: workspaces, declarations, capsules, package layers
+  std::filesystem::path project;  // root/.relay, or below state: workspaces, declarations, capsules, layers
   json::object complete;          // all of it as JSON, defaults filled in: to see what a change touches
 
   std::optional<ScriptLanguage> language;  // of scripts that do not say it themselves

@@ -81,7 +81,26 @@ void sort_out(const std::vector<ConfigProblem>& before, std::vector<ConfigProble
   }
 }
 
+// The link as well as the file behind it.
+bool is_ours(const fs::path& file) {
+  struct stat link{};
+  struct stat target{};
+  if (::lstat(file.c_str(), &link) != 0 || ::stat(file.c_str(), &target) != 0) return false;
+  const auto trusted = [](uid_t owner) { return owner == 0 || owner == ::geteuid(); };
+  return trusted(link.st_uid) && trusted(target.st_uid);
+}
+
 }  // namespace
+
+fs::path find_config_file(const fs::path& directory, const fs::path& home) {
+  std::error_code ignored;
+  const fs::path last = fs::weakly_canonical(home, ignored);
+  for (fs::path here = directory;; here = here.parent_path()) {
+    fs::path file = here / "relay.config.json";
+    if (fs::exists(file, ignored) && (here == directory || is_ours(file))) return file;
+    if (here == last || !here.has_relative_path()) return {};
+  }
+}
 
 fs::path config_file_of(const ConfigSources& sources) {
   const fs::path named = fs::absolute(sources.file.empty() ? fs::path("relay.config.json") : sources.file);

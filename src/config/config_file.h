@@ -27,4 +27,10 @@ Result<EditOutcome> edit_config(const ConfigSources& sources,
 
 std::filesystem::path config_file_of(const ConfigSources& sources);
 
+/// The file of a command that names none: relay.config.json in `directory`, or in the nearest directory above
+/// it, up to `home` or the root. A file above `directory` counts only when it belongs to this user or to
+/// root: its servers are started with this user's rights. Empty: there is none.
+std::filesystem::path find_config_file(const std::filesystem::path& directory,
+                                       const std::filesystem::path& home);
+
 }  // namespace relay::config

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "config/embedded.h"
+#include "config/state_directory.h"
 
 namespace relay::config {
 
@@ -23,6 +24,7 @@ Result<std::filesystem::path> write_initial_config(const std::filesystem::path& 
   const std::string_view text = embedded::config_template();
   if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return fail(from_errno(errno, "write " + path.string()));
+  RELAY_CHECK(fill_project_directory(directory / ".relay"));  // "$schema" points there
   return path;
 }
 

@@ -15,6 +15,7 @@
 #include "base/digest.h"
 #include "base/disk.h"
 #include "base/fd.h"
+#include "base/limits.h"
 
 namespace relay::config {
 namespace {
@@ -27,13 +28,6 @@ constexpr std::size_t kHashDigits = 12;
 std::string variable(const ConfigSources& sources, const std::string& name) {
   const auto found = sources.environment.find(name);
   return found == sources.environment.end() ? std::string() : found->second;
-}
-
-fs::path home_directory(const ConfigSources& sources) {
-  if (fs::path home = variable(sources, "HOME"); home.is_absolute()) return home;
-  const passwd* entry = ::getpwuid(::getuid());
-  return entry && entry->pw_dir && fs::path(entry->pw_dir).is_absolute() ? fs::path(entry->pw_dir)
-                                                                         : fs::path();
 }
 
 Error failed(std::string_view what, const fs::path& path) {
@@ -107,6 +101,20 @@ std::vector<std::string> names_to_move(const Config& config) {
 
 }  // namespace
 
+fs::path home_directory(const ConfigSources& sources) {
+  if (fs::path home = variable(sources, "HOME"); home.is_absolute()) return home;
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry && entry->pw_dir && fs::path(entry->pw_dir).is_absolute() ? fs::path(entry->pw_dir)
+                                                                         : fs::path();
+}
+
+fs::path find_project_directory(const fs::path& root, const fs::path& state) {
+  const fs::path project = root / ".relay";
+  std::error_code ignored;
+  const fs::path& written = fs::exists(project, ignored) ? project : root;
+  return ::access(written.c_str(), W_OK | X_OK) == 0 ? project : state / "project";
+}
+
 std::string project_name(const fs::path& root) {
   std::error_code error;
   fs::path real = fs::canonical(root, error);
@@ -154,11 +162,18 @@ Result<std::vector<std::string>> migrate_state(const Config& config) {
   return moved;
 }
 
+Result<void> fill_project_directory(const fs::path& project) {
+  RELAY_CHECK(make_directory(project));
+  RELAY_CHECK(create_file(project / ".gitignore", "*\n", 0644));
+  const fs::path file = project / "config.schema.json";
+  if (const auto present = load_file(file, limits::kConfigBytes); present && *present == config_schema_text())
+    return {};
+  return replace_file(file, config_schema_text(), 0644);
+}
+
 Result<void> open_project_directory(const Config& config) {
-  RELAY_CHECK(make_directory(config.project));
-  if (::chmod(config.project.c_str(), 0700) != 0) return fail(failed("chmod", config.project));
-  RELAY_CHECK(create_file(config.project / ".gitignore", "*\n", 0644));
-  return {};
+  RELAY_CHECK(fill_project_directory(config.project));
+  return ::chmod(config.project.c_str(), 0700) == 0 ? Result<void>{} : fail(failed("chmod", config.project));
 }
 
 std::vector<fs::path> private_paths(const Config& config) {

@@ -19,6 +19,11 @@ namespace relay::config {
 /// `root` is the directory of the configuration. Fails when there is no home directory and none was named.
 Result<std::filesystem::path> find_state_directory(const ConfigSources& sources,
                                                    const std::filesystem::path& root);
+/// HOME, or what the system says of this user. Empty: there is none.
+std::filesystem::path home_directory(const ConfigSources& sources);
+/// `root`/.relay, or `state`/project where this user cannot write to the project.
+std::filesystem::path find_project_directory(const std::filesystem::path& root,
+                                             const std::filesystem::path& state);
 /// "shop-3f9a0c1be2d4".
 std::string project_name(const std::filesystem::path& root);
 
@@ -30,7 +35,11 @@ Result<std::vector<std::string>> open_state_directory(const Config& config);
 /// overwritten; what is there already stays where it is. Gives the names that were moved. Blocks.
 Result<std::vector<std::string>> migrate_state(const Config& config);
 
-/// Makes `.relay/` beside the configuration, with a .gitignore that covers all of it. Blocks.
+/// Makes the directory if needed and writes a .gitignore that covers all of the project directory, and
+/// config.schema.json, where "$schema" of `relay init` points. Blocks.
+Result<void> fill_project_directory(const std::filesystem::path& project);
+
+/// Makes the project directory and fills it. Blocks.
 Result<void> open_project_directory(const Config& config);
 
 /// The files and directories that no tool, guest, resource or cage may see, wherever they lie. "name*" is

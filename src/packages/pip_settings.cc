@@ -123,6 +123,8 @@ Result<ToolSettings> make_pip_settings(const Environment& environment,
   if (!has_index)
     for (const char* key : {"index-url", "extra-index-url"}) settings.erase(key);
   if (has_index && settings["index-url"].empty()) settings["index-url"] = kDefaultIndex;
+  // pip's own default of five, with growing pauses, is most of a minute without a network.
+  if (settings["retries"].empty()) settings["retries"] = "1";
   ToolSettings made;
   made.text = "[global]\nno-cache-dir = true\n";
   for (const std::string_view kept : kKept) {

@@ -109,7 +109,7 @@ TEST(NpmSettings, FilesAreWhereNpmLooks) {
 }
 
 TEST(PipSettings, WithoutAnySettingTheIndexIsPypi) {
-  EXPECT_EQ(pip({}).text, "[global]\nno-cache-dir = true\nindex-url = https://pypi.org/simple\n");
+  EXPECT_EQ(pip({}).text, "[global]\nno-cache-dir = true\nindex-url = https://pypi.org/simple\nretries = 1\n");
   EXPECT_THAT(pip({}).hosts, ElementsAre("pypi.org:443", "files.pythonhosted.org:443"));
 }
 
@@ -134,7 +134,7 @@ index-url = http://evil.example
             "index-url = https://u:p@index.corp.example/simple\n"
             "extra-index-url =\n    https://one.example/simple\n    http://10.0.0.5:8080/simple\n"
             "find-links =\n    /opt/wheels\n    /home/u/w\n    http://links.example/x\n"
-            "trusted-host = 10.0.0.5\ncert = /etc/corp.pem\ntimeout = 10\n");
+            "trusted-host = 10.0.0.5\ncert = /etc/corp.pem\ntimeout = 10\nretries = 1\n");
   EXPECT_THAT(made.hosts,
               ElementsAre("index.corp.example:443", "one.example:443", "10.0.0.5:8080", "links.example:80"));
   EXPECT_THAT(made.paths, ElementsAre("/opt/wheels", "/home/u/w", "/etc/corp.pem"));
@@ -146,6 +146,10 @@ TEST(PipSettings, StrongerPlacesWin) {
   EXPECT_THAT(pip({}, texts).hosts, ElementsAre("a.example:80")) << "[download] before [global]";
   EXPECT_THAT(pip({{"PIP_INDEX_URL", "http://c.example"}}, texts).hosts, ElementsAre("c.example:80"));
   EXPECT_THAT(pip({{"PIP_DEFAULT_TIMEOUT", "7"}}, texts).text, HasSubstr("timeout = 7\n"));
+}
+
+TEST(PipSettings, OneRetryUnlessTheUserWantsMore) {
+  EXPECT_THAT(pip({{"PIP_RETRIES", "9"}}).text, HasSubstr("retries = 9\n"));
 }
 
 TEST(PipSettings, NoIndexMeansNoHost) {

@@ -124,7 +124,9 @@ io::Task<std::unique_ptr<PeerConnection>> connect_process(std::shared_ptr<const 
                                                           peer::PeerObserver& observer,
                                                           std::shared_ptr<launch::ServerLog> log) {
   RELAY_CO_TRY(const Texts own, co_await resolve_on_pool(*parts, spec.env));
-  const launch::Environment environment = launch::make_child_environment(parts->environment, own);
+  const launch::Environment environment = launch::make_child_environment(
+      parts->environment, own,
+      spec.cage ? launch::NetworkSettings::withheld : launch::NetworkSettings::passed);
   RELAY_CO_TRY(launch::Launch launch, make_launch(*parts, spec, environment, log));
   RELAY_CO_TRY(StdioTry first,
                co_await try_stdio(*parts, std::move(launch), peer_options(*parts, spec, era), observer, log));

@@ -50,6 +50,13 @@ std::vector<std::string> take_hosts(json::object& block) {
   return hosts;
 }
 
+// An installed Relay has its own; one in its build tree uses what the harness was built with.
+fs::path node_modules_of(const fs::path& beside) {
+  const fs::path installed = beside / "lib" / "relay" / "node_modules";
+  std::error_code ignored;
+  return fs::exists(installed, ignored) ? installed : beside.parent_path() / "harness" / "node_modules";
+}
+
 }  // namespace
 
 fs::path program_directory() {
@@ -69,8 +76,7 @@ Result<packages::PackageOptions> package_options(const config::Config& config) {
     options.tools.without_cage = packages::WithoutCage::run;
   options.npm.hosts = take_hosts(options.configured_npm);
   options.py.hosts = take_hosts(options.configured_pip);
-  options.npm.esbuild =
-      packages::find_esbuild(beside.parent_path() / "harness" / "node_modules", options.tools.environment);
+  options.npm.esbuild = packages::find_esbuild(node_modules_of(beside), options.tools.environment);
   if (json::find_bool(config.npm, "sourcemaps").value_or(false))
     options.npm.sourcemaps = packages::Sourcemaps::on;
   options.npm.names_finder = beside / "runtime" / "commonjs-names.mjs";

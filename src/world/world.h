@@ -41,6 +41,7 @@ class World {
   [[nodiscard]] const Services& services() const { return services_; }
   [[nodiscard]] io::ThreadPool& pool() { return pool_; }
   [[nodiscard]] metrics::Registry& metrics() { return metrics_; }
+  [[nodiscard]] const tools::ServerInfo& info() const { return info_; }
   [[nodiscard]] pipeline::GuardedBackend& backend() { return pipeline_->backend(); }
   [[nodiscard]] pipeline::Pipeline& pipeline() { return pipeline_->pipeline(); }
   [[nodiscard]] CapsulePart& capsules() { return *capsules_; }

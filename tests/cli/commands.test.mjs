@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { configured, run, temporaryDirectory } from '../program.mjs';
 
-test('--version names the program and its version, and so does version', async () => {
-  for (const word of ['--version', 'version']) {
+test('--version names the program and its version, and so do -V and version', async () => {
+  for (const word of ['--version', '-V', 'version']) {
     const { code, stdout } = await run('relay', [word]);
     assert.equal(code, 0, word);
     assert.match(stdout, /^relay \d+\.\d+\.\d+\S*\n$/, word);
@@ -23,6 +23,25 @@ test('--help lists every command, and each command has a help of its own', async
     const help = await run('relay', [name, '--help']);
     assert.equal(help.code, 0, name);
     assert.ok(help.stdout.length > 80, `relay ${name} --help says something`);
+  }
+});
+
+test('help COMMAND shows what COMMAND --help shows', async () => {
+  for (const words of [[], ['serve'], ['mcp', 'add'], ['audit', 'tail']]) {
+    const [help, flag] = [await run('relay', ['help', ...words]), await run('relay', [...words, '--help'])];
+    assert.deepEqual([help.code, help.stdout], [0, flag.stdout], words.join(' '));
+  }
+  const unknown = await run('relay', ['help', 'sreve']);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /"sreve", did you mean "serve"\?/);
+});
+
+test('an unknown flag is named with the one that was probably meant', async () => {
+  for (const [args, says] of [[['serve', '--prot', '1'], 'unknown option --prot, did you mean --port?'], [['audit', 'tail', '--sinse=1h'], 'unknown option --sinse=1h, did you mean --since?'],
+    [['mcp', 'list', '--jsno'], 'unknown option --jsno, did you mean --json?'], [['doctor', '--zzzzzzzz'], 'unknown option --zzzzzzzz;']]) {
+    const { code, stderr } = await run('relay', args);
+    assert.equal(code, 2);
+    assert.ok(stderr.includes(says), stderr);
   }
 });
 
@@ -59,6 +78,16 @@ test('init writes what the schema of 1mcp requires: language, policy, mcps', asy
   assert.match(written.language, /^(js|py)$/);
   assert.equal(typeof written.policy, 'object');
   assert.ok(Array.isArray(written.mcps));
+});
+
+test('$schema of init leads to the schema that check-config --schema prints', async (t) => {
+  const cwd = temporaryDirectory(t);
+  await run('relay', ['init'], { cwd });
+  const [, path] = readFileSync(join(cwd, 'relay.config.json'), 'utf8').match(/"\$schema": "([^"]+)"/);
+  assert.equal(readFileSync(join(cwd, path), 'utf8'), (await run('relay', ['check-config', '--schema'])).stdout);
+  writeFileSync(join(cwd, path), 'of an older version');
+  assert.equal((await run('relay', ['run', '-e', '1'], { cwd })).code, 0);
+  assert.equal(readFileSync(join(cwd, path), 'utf8'), (await run('relay', ['check-config', '--schema'])).stdout, 'a start writes it anew');
 });
 
 test('init --dir writes there', async (t) => {

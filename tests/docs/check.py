@@ -34,6 +34,15 @@ def compare(what, documented, defined):
     return problems + [f"{what}: {name} is documented but does not exist" for name in documented if name not in defined]
 
 
+def passed_variables():
+    """The variables that upstream servers inherit, and the table of docs/upstream.md."""
+    source = (ROOT / "src/launch/child_environment.cc").read_text()
+    lists = re.findall(r"constexpr std::string_view k\w+\[\] = \{(.*?)\};", source, re.S)
+    defined = re.findall(r'"(\w+)"', " ".join(lists))
+    table = (ROOT / "docs/upstream.md").read_text().split("## Environment", 1)[1].split("\n\n")[2]
+    return compare("upstream environment", [name for name in re.findall(r"`([\w*]+)`", table) if name != "LC_*"], defined)
+
+
 def dead_links():
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
@@ -63,6 +72,7 @@ def main():
     variables = re.findall(r'EnvironmentVariable\{"(\w+)"', (ROOT / "src/config/environment.cc").read_text())
     problems = compare("configuration", first_column(text, "## Keys"), list(schema_keys(schema)))
     problems += compare("environment", first_column(text, "## Environment"), variables)
+    problems += passed_variables()
     problems += dead_links()
     problems += unheld_promises()
     print("\n".join(problems) or "the documents agree with the sources")
