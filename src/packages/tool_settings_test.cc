@@ -109,7 +109,8 @@ TEST(NpmSettings, FilesAreWhereNpmLooks) {
 }
 
 TEST(PipSettings, WithoutAnySettingTheIndexIsPypi) {
-  EXPECT_EQ(pip({}).text, "[global]\nno-cache-dir = true\nindex-url = https://pypi.org/simple\nretries = 1\n");
+  EXPECT_EQ(pip({}).text,
+            "[global]\nno-cache-dir = true\nindex-url = https://pypi.org/simple\nretries = 1\n");
   EXPECT_THAT(pip({}).hosts, ElementsAre("pypi.org:443", "files.pythonhosted.org:443"));
 }
 
