@@ -31,6 +31,8 @@ struct MountConfig {
   std::vector<std::string> allow;
   std::vector<std::string> deny;
   bool follow_symlinks = true;
+
+  bool operator==(const MountConfig&) const = default;
 };
 
 struct ServerConfig {

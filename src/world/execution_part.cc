@@ -123,10 +123,9 @@ ExecutionPart::~ExecutionPart() {
   executors_.stop();
 }
 
-void ExecutionPart::adopt_policy(const policy::Policy& policy) {
-  writes_.set_rules(policy.rules);
-  runs_->policy.network = policy.run.network;
-  runs_->policy.limits = policy.run.limits;
+void ExecutionPart::adopt(const config::Config& now) {
+  writes_.set_rules(now.policy.rules);
+  runs_->policy = now.policy.run;
 }
 
 void ExecutionPart::describe(tools::ServerInfo& info) const {

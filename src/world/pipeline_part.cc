@@ -90,11 +90,12 @@ Result<std::unique_ptr<PipelinePart>> PipelinePart::open(const config::Config& c
 }
 
 // The patterns were compiled once when the configuration was read, so they cannot be wrong here.
-void PipelinePart::adopt_policy(const policy::Policy& policy) {
+void PipelinePart::adopt(const config::Config& now) {
   std::vector<policy::Problem> problems;
-  pipeline_.set_engine(policy::PolicyEngine::make(policy.rules, "$.policy", problems));
-  counter_.set_mode(policy.rules.mode);
-  run_policy_ = policy.run;
+  pipeline_.set_engine(policy::PolicyEngine::make(now.policy.rules, "$.policy", problems));
+  counter_.set_mode(now.policy.rules.mode);
+  run_policy_ = now.policy.run;
+  backend_.set_tool_settings(tool_settings(now));
 }
 
 json::value PipelinePart::audit_status() const {

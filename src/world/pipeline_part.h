@@ -23,12 +23,11 @@ class PipelinePart final : public Part {
   [[nodiscard]] pipeline::GuardedBackend& backend() { return backend_; }
   [[nodiscard]] audit::Journal& journal() { return *journal_; }
   [[nodiscard]] policy::Broker& broker() { return broker_; }
-  /// For the calls that come from now on.
-  void adopt_policy(const policy::Policy& policy);
-
   /// policyMode, limits, audit, confirm, results.
   void describe(tools::ServerInfo& info) const override;
   void measure(metrics::Registry& metrics) const override;
+  /// The rules, and which tools are offered with which budgets.
+  void adopt(const config::Config& now) override;
   /// Writes what was recorded.
   void close() override { journal_.reset(); }
 

@@ -51,7 +51,7 @@ Result<void> World::open_parts(Purpose purpose) {
                                                 .log = services_.log,
                                                 .state = config_.state})));
   RELAY_CHECK(take(fleet_, FleetPart::open(config_, services_, pool_, groups_, backend())));
-  RELAY_CHECK(take(files_, FilesPart::open(config_, code_mode().files())));
+  RELAY_CHECK(take(files_, FilesPart::open(config_, services_, code_mode().files())));
   if (config_.has_toolset("code"))
     RELAY_CHECK(take(execution_, ExecutionPart::open(config_, purpose,
                                                      {.services = services_,
@@ -60,7 +60,7 @@ Result<void> World::open_parts(Purpose purpose) {
                                                       .capsules = *capsules_,
                                                       .fleet = *fleet_,
                                                       .files = *files_})));
-  RELAY_CHECK(take(toolsets_, ToolsetsPart::open(config_, toolset_parts(), backend())));
+  RELAY_CHECK(take(toolsets_, ToolsetsPart::open(config_, toolset_parts(), backend(), services_.log)));
   RELAY_CHECK(take(gateway_, GatewayPart::open(config_, services_.loop, groups_, fleet(), backend())));
   client_ending_.emplace(files_->trees(), pool_, execution_ ? &execution_->executors() : nullptr);
   backend().add(*client_ending_);
@@ -87,9 +87,16 @@ void World::start(Purpose purpose) {
   for (Part* part : parts_) part->start(purpose);
 }
 
-void World::adopt_policy(const policy::Policy& policy) {
-  pipeline_->adopt_policy(policy);
-  if (execution_) execution_->adopt_policy(policy);
+void World::adopt(const config::Config& wanted) {
+  config::Config now = config_;
+  now.file = wanted.file;  // what cages and mounts hide
+  now.mcps = wanted.mcps;
+  now.policy.rules = wanted.policy.rules;
+  now.policy.run = wanted.policy.run;
+  now.mounts = wanted.mounts;
+  now.tools = wanted.tools;
+  now.toolsets = toolsets_->usable(wanted.toolsets);
+  for (Part* part : parts_) part->adopt(now);
 }
 
 io::Task<void> World::stop() {

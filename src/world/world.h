@@ -51,12 +51,10 @@ class World {
   /// The configuration must have the toolset `code`.
   [[nodiscard]] runs::RunDependencies& runs() { return *execution_->runs(); }
 
-  /// Starts, stops and changes upstream servers as this configuration says, and tells clients that connect
-  /// from now on. The rest of it is for the next start.
-  void apply_servers(const config::Config& config) { gateway_->apply_servers(config); }
-  /// Takes over the rules, the network and the limits of a changed policy; calls that run keep theirs. The
-  /// filesystem was built into the trees and stays.
-  void adopt_policy(const policy::Policy& policy);
+  /// Takes over what can change while calls run: upstream servers, the policy, mounts, settings of tools, and
+  /// which of the toolsets that were opened at the start are offered. Calls that run keep what they have. The
+  /// rest of the configuration is for the next start.
+  void adopt(const config::Config& wanted);
 
   /// Stops every part; returns when all have ended, or with the first error. Parts limit their own time.
   io::Task<void> stop();
