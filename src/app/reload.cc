@@ -251,7 +251,7 @@ void Reloading::adopt(config::Config config, std::string_view by, const std::str
 
 void Reloading::wait(config::Config wanted, const std::vector<config::Widening>& widenings,
                      const std::string& digest) {
-  const std::string id = digest.substr(0, kIdDigits);
+  const std::string id = world_.ids().of_node(digest.substr(0, kIdDigits));
   if (id == waiting_) return;
   withdraw();
   waiting_ = id;

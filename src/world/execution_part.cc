@@ -105,7 +105,7 @@ ExecutionPart::ExecutionPart(const config::Config& config, Purpose purpose, cons
                                 .policy = config.policy.run,
                                 .http = services_.http,
                                 .loop = services_.loop,
-                                .random = services_.random,
+                                .ids = needs.ids,
                                 .packages = *packages_,
                                 .on_refusal = std::bind_front(&RefusalBook::add, &refusals_),
                                 .may_write = std::bind_front(&WriteJudge::allows, &writes_),

@@ -39,6 +39,7 @@ class ExecutionPart final : public Part {
   /// The parts that it is made from. All outlive it.
   struct Needs {
     const Services& services;
+    IdMaker ids;
     io::ThreadPool& pool;
     GroupSiteFinder& groups;
     CapsulePart& capsules;

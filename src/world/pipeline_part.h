@@ -17,7 +17,7 @@ class PipelinePart final : public Part {
  public:
   /// Fails when the policy has a pattern that is wrong, or the audit log must be written and cannot.
   static Result<std::unique_ptr<PipelinePart>> open(const config::Config& config, const Services& services,
-                                                    metrics::Registry& metrics);
+                                                    const IdMaker& ids, metrics::Registry& metrics);
 
   [[nodiscard]] pipeline::Pipeline& pipeline() { return pipeline_; }
   [[nodiscard]] pipeline::GuardedBackend& backend() { return backend_; }
@@ -32,8 +32,9 @@ class PipelinePart final : public Part {
   void close() override { journal_.reset(); }
 
  private:
-  PipelinePart(const config::Config& config, const Services& services, metrics::Registry& metrics,
-               policy::PolicyEngine engine, std::unique_ptr<audit::Journal> journal);
+  PipelinePart(const config::Config& config, const Services& services, const IdMaker& ids,
+               metrics::Registry& metrics, policy::PolicyEngine engine,
+               std::unique_ptr<audit::Journal> journal);
   [[nodiscard]] json::value audit_status() const;
 
   config::AuditConfig audit_;

@@ -9,8 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/id_maker.h"
 #include "config/config.h"
 #include "io/thread_pool.h"
+#include "mcp/server.h"
 #include "metrics/registry.h"
 #include "tools/server_info.h"
 #include "world/approvals.h"
@@ -39,6 +41,9 @@ class World {
 
   [[nodiscard]] const config::Config& config() const { return config_; }
   [[nodiscard]] const Services& services() const { return services_; }
+  [[nodiscard]] const IdMaker& ids() const { return ids_; }
+  /// For a server in front of this World. Makes the key that signs states where it is missing.
+  [[nodiscard]] Result<mcp::ServerOptions> server_options() const;
   [[nodiscard]] io::ThreadPool& pool() { return pool_; }
   [[nodiscard]] metrics::Registry& metrics() { return metrics_; }
   [[nodiscard]] pipeline::GuardedBackend& backend() { return pipeline_->backend(); }
@@ -79,6 +84,8 @@ class World {
 
   const config::Config config_;
   Services services_;
+  std::string node_;
+  IdMaker ids_;
   io::ThreadPool pool_;
   metrics::Registry metrics_;
   tools::ServerInfo info_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/node_files.h"
 #include "io/test_folder.h"
 #include "io/test_loop.h"
 #include "mcp/server_fixture.h"
@@ -37,7 +38,7 @@ class WorldTest : public testing::Test {
         World::build(config_of(text), Purpose::run, {clock_, random_, loop_.executor(), log_, http_});
     ASSERT_TRUE(built) << built.error().message;
     world_ = std::move(*built);
-    server_ = std::make_unique<mcp::Server>(loop_.executor(), world_->backend(), clock_, random_,
+    server_ = std::make_unique<mcp::Server>(loop_.executor(), world_->backend(), clock_, world_->ids(),
                                             mcp::ServerOptions{});
   }
   ~WorldTest() override {
@@ -87,6 +88,17 @@ TEST_F(WorldTest, CallsAToolAndCountsIt) {
               HasSubstr("relay_tool_calls_total{mode=\"open\",outcome=\"ok\",tier=\"0\",tool=\"read\"} 1"));
   EXPECT_THAT(page, HasSubstr("relay_audit_degraded 0"));
   EXPECT_TRUE(std::filesystem::exists(folder_ / "state" / "audit.jsonl"));
+}
+
+TEST_F(WorldTest, TheNodeIsPartOfIdsAndIsKept) {
+  build(R"({"toolsets": ["admin"]})");
+  const std::string node(json::view(info().at("node").as_string()));
+  EXPECT_TRUE(is_node(node));
+  EXPECT_THAT(json::write(call("audit_tail", "{}")), HasSubstr("req_" + node + "-"));
+  EXPECT_EQ(config::open_node(world_->config(), random_).value(), node);
+  const std::string key = world_->server_options().value().state_key;
+  EXPECT_GE(key.size(), 32U);
+  EXPECT_EQ(world_->server_options().value().state_key, key);
 }
 
 TEST_F(WorldTest, TimeIsTheClockThatItWasGiven) {
