@@ -1,6 +1,7 @@
 #include "app/reload.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,30 +36,48 @@ const json::object& policy_block(const config::Config& config) {
   return config.complete.at("policy").as_object();
 }
 
-// What a running Relay can take over of "policy"; the rest of the block was built into other things.
-json::object live_policy(const config::Config& config) {
-  json::object live = policy_block(config);
-  for (const char* key : {"filesystem", "requireServers", "confirmTtlSeconds", "agentMayConfirm"})
-    live.erase(key);
-  return live;
-}
+// What a running Relay cannot take over of "policy": it was built into other things.
+constexpr std::array kBuiltInPolicy = {"requireServers", "confirmTtlSeconds", "agentMayConfirm"};
+// What it takes over as a whole.
+constexpr std::array kLiveKeys = {"mounts", "tools"};
 
 json::object built_in_policy(const config::Config& config) {
-  json::object rest = policy_block(config);
-  for (const auto& member : live_policy(config)) rest.erase(member.key());
+  json::object rest;
+  for (const char* key : kBuiltInPolicy)
+    if (const json::value* found = json::find(policy_block(config), key)) rest[key] = *found;
   return rest;
 }
 
-// The keys at the top of two complete configurations that differ and are for the next start.
-std::vector<std::string> differing_keys(const config::Config& before, const config::Config& after) {
-  std::vector<std::string> keys;
+json::object live_policy(const config::Config& config) {
+  json::object live = policy_block(config);
+  for (const char* key : kBuiltInPolicy) live.erase(key);
+  // What may be written where the configuration does not say depends on the mounts.
+  const std::vector<std::string>& writable = config.policy.run.filesystem.writable;
+  live["filesystem"].as_object()["writable"] = json::array(writable.begin(), writable.end());
+  return live;
+}
+
+bool has_more_toolsets(const config::Config& before, const config::Config& after) {
+  return !std::ranges::all_of(after.toolsets,
+                              [&](const std::string& name) { return before.has_toolset(name); });
+}
+
+bool has_fewer_toolsets(const config::Config& before, const config::Config& after) {
+  return has_more_toolsets(after, before);
+}
+
+// Sorts the keys at the top that differ, but for "mcps", into those of the next call and of the next start.
+void sort_keys(const config::Config& before, const config::Config& after, ConfigChange& change) {
   for (const auto& member : after.complete) {
     const std::string key(member.key());
     const json::value* old = json::find(before.complete, key);
-    if (key == "mcps" || key == "$schema" || (old && *old == member.value())) continue;
-    if (key != "policy" || built_in_policy(before) != built_in_policy(after)) keys.push_back(key);
+    if (key == "mcps" || key == "$schema" || key == "policy" || (old && *old == member.value())) continue;
+    if (key == "toolsets" && has_fewer_toolsets(before, after)) change.live.push_back(key);
+    if (key == "toolsets" && !has_more_toolsets(before, after)) continue;
+    (std::ranges::find(kLiveKeys, key) != kLiveKeys.end() ? change.live : change.for_restart).push_back(key);
   }
-  return keys;
+  if (live_policy(before) != live_policy(after)) change.live.emplace_back("policy");
+  if (built_in_policy(before) != built_in_policy(after)) change.for_restart.emplace_back("policy");
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -69,7 +88,7 @@ json::object describe_change(const ConfigChange& change) {
   return {{"added", joined(change.added)},
           {"changed", joined(change.changed)},
           {"needsRestart", joined(change.for_restart)},
-          {"policy", change.policy},
+          {"inForce", joined(change.live)},
           {"removed", joined(change.removed)}};
 }
 
@@ -94,8 +113,7 @@ ConfigChange compare(const config::Config& before, const config::Config& after) 
   }
   for (const ServerSpec& spec : before.mcps)
     if (!find_spec(after, spec.name)) change.removed.push_back(spec.name);
-  change.for_restart = differing_keys(before, after);
-  change.policy = live_policy(before) != live_policy(after);
+  sort_keys(before, after, change);
   return change;
 }
 
@@ -199,16 +217,18 @@ void Reloading::refuse(const std::vector<config::ConfigProblem>& problems, const
     services_.log.error("the changed configuration has a problem",
                         {{"where", problem.where}, {"what", problem.what}});
   services_.log.error("the configuration stays as it was", {{"problems", problems.size()}});
-  world_.apply_servers(current_);  // cages cover the file that is there now
+  world_.adopt(current_);  // cages cover the file that is there now
   note("reload_refused",
        {{"problems", problems.size()}, {"sha256", digest}, {"where", problems.front().where}});
 }
 
 void Reloading::put_in_force(config::Config config) {
   const ConfigChange change = compare(current_, config);
-  if (change.policy) world_.adopt_policy(config.policy);
   current_ = std::move(config);
-  world_.apply_servers(current_);
+  world_.adopt(current_);
+  if (change.live.empty()) return;
+  for (const auto list : {protocol::ListKind::tools, protocol::ListKind::resources})
+    world_.backend().tell_clients(protocol::ListChanged{list});
 }
 
 void Reloading::adopt(config::Config config, std::string_view by, const std::string& digest,
@@ -221,7 +241,7 @@ void Reloading::adopt(config::Config config, std::string_view by, const std::str
   services_.log.info("read the configuration again", {{"added", joined(change.added)},
                                                       {"removed", joined(change.removed)},
                                                       {"changed", joined(change.changed)},
-                                                      {"policy", change.policy},
+                                                      {"inForce", joined(change.live)},
                                                       {"needsRestart", joined(change.for_restart)}});
   json::object args = describe_change(change);
   args["by"] = std::string(by);
@@ -231,7 +251,7 @@ void Reloading::adopt(config::Config config, std::string_view by, const std::str
 
 void Reloading::wait(config::Config wanted, const std::vector<config::Widening>& widenings,
                      const std::string& digest) {
-  const std::string id = digest.substr(0, kIdDigits);
+  const std::string id = world_.ids().of_node(digest.substr(0, kIdDigits));
   if (id == waiting_) return;
   withdraw();
   waiting_ = id;

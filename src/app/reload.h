@@ -1,6 +1,6 @@
-// Reload: what a changed configuration does to a Relay that runs. Upstream servers come, go and change, and
-// the policy's rules, network and limits are replaced; everything else is compared, and what needs a restart
-// is named. A configuration with problems changes nothing.
+// Reload: what a changed configuration does to a Relay that runs. Upstream servers come, go and change; the
+// policy, mounts, settings of tools and the choice of toolsets are replaced; everything else is compared, and
+// what needs a restart is named. A configuration with problems changes nothing.
 //
 // The file may have been written by anybody, also by what Relay runs. So a change that would execute or grant
 // something (config/widening.h) waits for the operator, unless one of Relay's own commands wrote exactly
@@ -22,16 +22,16 @@
 
 namespace relay::app {
 
-/// What differs between two configurations, by the key at the top: "mcps" and most of "policy" can change
-/// while calls run, the others are for the next start.
+/// What differs between two configurations, by the key at the top. A key may be in both lists: of "policy"
+/// and "toolsets" a part can change while calls run, and a part is for the next start.
 struct ConfigChange {
   std::vector<std::string> added, removed, changed;  // upstream servers
-  std::vector<std::string> for_restart;              // "server", "mounts"
-  bool policy = false;                               // what is judged by changes
+  std::vector<std::string> live;                     // in force for the next call: "policy", "mounts"
+  std::vector<std::string> for_restart;              // "server"
   [[nodiscard]] bool touches_servers() const {
     return !added.empty() || !removed.empty() || !changed.empty();
   }
-  [[nodiscard]] bool empty() const { return !touches_servers() && for_restart.empty() && !policy; }
+  [[nodiscard]] bool empty() const { return !touches_servers() && for_restart.empty() && live.empty(); }
 };
 ConfigChange compare(const config::Config& before, const config::Config& after);
 

@@ -8,6 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 config::Config loaded_from(const std::string& text) {
   config::ConfigSources sources;
@@ -36,12 +37,29 @@ TEST(ConfigChange, WhatNeedsARestartIsNamed) {
       compare(loaded_from("{}"),
               loaded_from(R"({"policy": {"mode": "readonly"}, "server": {"port": 1}, "mcps": []})"));
   EXPECT_THAT(change.for_restart, ElementsAre("server"));
-  EXPECT_TRUE(change.policy);
+  EXPECT_THAT(change.live, ElementsAre("policy"));
   EXPECT_FALSE(change.touches_servers());
   const ConfigChange built_in =
       compare(loaded_from("{}"), loaded_from(R"({"policy": {"requireServers": true}})"));
   EXPECT_THAT(built_in.for_restart, ElementsAre("policy"));
-  EXPECT_FALSE(built_in.policy);
+  EXPECT_THAT(built_in.live, IsEmpty());
+}
+
+TEST(ConfigChange, WhatTheNextCallSeesIsNamed) {
+  const config::Config before =
+      config_of(R"({"toolsets": ["files", "admin"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
+  const ConfigChange tighter =
+      compare(before, config_of(R"({"toolsets": ["admin"], "tools": {"read": {"enabled": false}},
+                            "policy": {"filesystem": {"denied": ["/tmp/x"]}}})"));
+  EXPECT_THAT(tighter.live, UnorderedElementsAre("toolsets", "mounts", "tools", "policy"));
+  EXPECT_THAT(tighter.for_restart, IsEmpty());
+}
+
+TEST(ConfigChange, AToolsetThatIsAddedNeedsARestart) {
+  const ConfigChange swapped =
+      compare(config_of(R"({"toolsets": ["files"]})"), config_of(R"({"toolsets": ["admin"]})"));
+  EXPECT_THAT(swapped.live, ElementsAre("toolsets"));
+  EXPECT_THAT(swapped.for_restart, ElementsAre("toolsets"));
 }
 
 TEST(ConfigChange, OfAMixedChangeTheServersThatOnlyTightenAreTaken) {

@@ -147,7 +147,10 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
   const world::Services services = process.view();
   auto world = world::World::build(config, world::Purpose::serve, services);
   if (!world) return failed(log, world.error());
-  mcp::Server server(services.loop, (*world)->backend(), services.clock, services.random, {});
+  auto options = (*world)->server_options();
+  if (!options) return failed(log, options.error());
+  mcp::Server server(services.loop, (*world)->backend(), services.clock, (*world)->ids(),
+                     *std::move(options));
 
   auto authenticator = make_authenticator(config, services.random);
   if (!authenticator) return failed(log, authenticator.error());

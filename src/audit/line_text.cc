@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "base/id_maker.h"
 #include "base/json.h"
 #include "base/printable.h"
 
 namespace relay::audit {
 namespace {
 
-constexpr std::size_t kShortId = 12;  // "req_" and eight more: `relay explain` takes the beginning of an id
+constexpr std::size_t kShortDigits = 8;  // `relay explain` takes the beginning of an id
 
 // "2026-11-16T15:09:37.045+00:00", in UTC as it stands in the log.
 std::string time_of(const json::object& record) {
@@ -62,6 +63,13 @@ std::string cut(const std::string& text, std::size_t columns) {
   return out.append(std::min<std::size_t>(columns, 3), '.');
 }
 
+// "req_", the node where there is one, and the first digits.
+std::string_view short_id(std::string_view id) {
+  const std::string_view node = find_node(id);
+  const std::size_t digits = node.empty() ? id.find('_') + 1 : id.find(node) + node.size() + 1;
+  return id.substr(0, digits + kShortDigits);
+}
+
 }  // namespace
 
 // Three digits are enough to compare calls. The limits are those where rounding reaches the next form.
@@ -81,8 +89,8 @@ std::string_view text_of(const json::object& record, std::string_view key) {
 std::string to_readable(std::string_view line, std::size_t columns) {
   const auto record = json::parse_object(line);
   if (!record) return cut(printable(line, '?'), columns);
-  const std::string_view id = text_of(*record, "request_id").substr(0, kShortId);
-  const std::string text = fmt::format("{:14}  {:<8} {:>7}  {:<14} {:<18} {:<12}  {}", time_of(*record),
+  const std::string_view id = short_id(text_of(*record, "request_id"));
+  const std::string text = fmt::format("{:14}  {:<8} {:>7}  {:<14} {:<18} {:<17}  {}", time_of(*record),
                                        ending_of(*record), took_of(*record), text_of(*record, "tool"),
                                        text_of(*record, "client_id"), id, subject_of(*record));
   return cut(printable(text, '?'), columns);

@@ -67,7 +67,7 @@ class Resolution {
   authority::Call make_call(capsule::Language language, const json::object& requested,
                             const std::string& code) {
     authority::Call call;
-    call.request_id = make_id(world_->services().random, "req_");
+    call.request_id = world_->ids().make("req_");
     call.caller.principal = "local";
     call.caller.client_name = "relay capsule build";
     call.caller.transport = authority::Transport::internal;

@@ -169,7 +169,7 @@ authority::Call make_call(world::World& world, const Script& script) {
   const bool is_js = script.run.language == executors::Language::js;
   if (!arguments.packages.empty()) args[is_js ? "npm" : "pip"] = arguments.packages;
   authority::Call call;
-  call.request_id = make_id(world.services().random, "req_");
+  call.request_id = world.ids().make("req_");
   call.caller.principal = "local";
   call.caller.client_name = "relay run";
   call.caller.transport = authority::Transport::internal;

@@ -149,7 +149,9 @@ class Reader {
         .tls_cert = text_or_empty(server, "tlsCert"),
         .tls_key = text_or_empty(server, "tlsKey"),
         .max_connections = server.at("maxConnections").to_number<std::size_t>(),
-        .max_connections_per_address = server.at("maxConnectionsPerAddress").to_number<std::size_t>()};
+        .max_connections_per_address = server.at("maxConnectionsPerAddress").to_number<std::size_t>(),
+        .node = text_or_empty(server, "node"),
+        .state_key_path = resolved_or(server, "stateKeyPath", "state.key")};
     config_.auth_mode = choice<AuthMode>(root_.at("auth").at("mode"));
     config_.token_path = resolved_or(root_.at("auth").as_object(), "tokenPath", "token");
     config_.allowed_origins = strings(root_.at("cors").at("allowedOrigins"));

@@ -31,6 +31,8 @@ struct MountConfig {
   std::vector<std::string> allow;
   std::vector<std::string> deny;
   bool follow_symlinks = true;
+
+  bool operator==(const MountConfig&) const = default;
 };
 
 struct ServerConfig {
@@ -43,6 +45,8 @@ struct ServerConfig {
   std::string tls_key;
   std::size_t max_connections = 0;
   std::size_t max_connections_per_address = 0;
+  std::string node;  // empty: the one that the state directory keeps
+  std::filesystem::path state_key_path;
 };
 
 struct AuditConfig {

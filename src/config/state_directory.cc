@@ -179,7 +179,11 @@ Result<void> open_project_directory(const Config& config) {
 std::vector<fs::path> private_paths(const Config& config) {
   // Where there is no file yet, its name must not become one: the next start would read it.
   std::vector<fs::path> paths{config.file.empty() ? config.root / "relay.config.json" : config.file,
-                              config.state, config.audit.path, config.signing_key_path, config.token_path};
+                              config.state,
+                              config.audit.path,
+                              config.signing_key_path,
+                              config.token_path,
+                              config.server.state_key_path};
   for (fs::path& path : paths)
     if (!path.has_filename()) path = path.parent_path();
   paths.push_back(config.audit.path.string() + ".*");  // its older parts

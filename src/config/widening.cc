@@ -71,6 +71,7 @@ constexpr std::array kRules = {
     Rule{"server.open", Direction::any},
     Rule{"server.allowedHosts", Direction::fewer},
     Rule{"server.maxConnections", Direction::down},
+    Rule{"server.node", Direction::any},
     Rule{"server.maxConnectionsPerAddress", Direction::down},
     Rule{"log.*", Direction::any},
     Rule{"npm.sourcemaps", Direction::any},

@@ -4,6 +4,7 @@
 // child), or lost (its child was killed: the next run of that name starts afresh and is told why). Idle ones
 // end after a while. A client with too many loses its longest idle one; when there are too many in all, those
 // that were not used for limits::kGuestSessionSafe go, and nobody's newer ones.
+// Bound to this process, whose children they are (docs/decisions/0031-room-for-a-second-machine.md).
 #pragma once
 
 #include <chrono>

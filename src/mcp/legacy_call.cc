@@ -79,13 +79,13 @@ void LegacyCall::name_elicitation(protocol::RawRequest& request) {
   const json::object* params = request.params.value().if_object();
   if (!params || json::find_string(*params, "mode") != "url" || params->contains("elicitationId")) return;
   std::string named;
-  protocol::append_with_text(named, request.params, "elicitationId", make_id(server_.random(), "elicit_"));
+  protocol::append_with_text(named, request.params, "elicitationId", server_.ids().make("elicit_"));
   request.params = protocol::JsonText::trusted(std::move(named));
 }
 
 Result<std::string> LegacyCall::params_for(protocol::InputRequest& request) {
   if (auto* page = std::get_if<protocol::ElicitUrl>(&request); page && page->id.empty())
-    page->id = make_id(server_.random(), "elicit_");
+    page->id = server_.ids().make("elicit_");
   if (auto* raw = std::get_if<protocol::RawRequest>(&request)) name_elicitation(*raw);
   std::string params = protocol::params_of(request, revision());
   if (!task_) return params;

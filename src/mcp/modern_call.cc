@@ -81,7 +81,7 @@ io::Task<std::vector<protocol::InputResponse>> ModernCall::ask_in_task(std::vect
 }
 
 Result<void> ModernCall::park() {
-  if (parked_id_.empty()) parked_id_ = make_id(server_.random(), "call_", 16);
+  if (parked_id_.empty()) parked_id_ = server_.ids().make("call_", 16);
   return server_.parked().park(parked_id_, std::static_pointer_cast<ModernCall>(shared_from_this()));
 }
 

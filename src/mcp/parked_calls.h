@@ -1,5 +1,6 @@
 // ParkedCalls: modern calls that wait in memory for the client to come back with answers. Bounded; each has a
-// time.
+// time. Bound to this process: a parked call is a suspended coroutine
+// (docs/decisions/0031-room-for-a-second-machine.md).
 #pragma once
 
 #include <memory>

@@ -22,8 +22,8 @@ io::Task<void> sweep(std::weak_ptr<SessionStore> weak) {
   }
 }
 
-ServerOptions with_key(ServerOptions options, RandomSource& random) {
-  if (options.state_key.empty()) options.state_key = make_token(random, 32);
+ServerOptions with_key(ServerOptions options, const IdMaker& ids) {
+  if (options.state_key.empty()) options.state_key = ids.make_secret(32);
   return options;
 }
 
@@ -41,18 +41,18 @@ std::string uri_member(std::string_view uri) {
 
 }  // namespace
 
-Server::Server(io::Loop executor, serving::Backend& backend, const Clock& clock, RandomSource& random,
+Server::Server(io::Loop executor, serving::Backend& backend, const Clock& clock, IdMaker ids,
                ServerOptions options)
     : executor_(std::move(executor)),
       backend_(backend),
       clock_(clock),
-      random_(random),
-      options_(with_key(std::move(options), random)),
+      ids_(std::move(ids)),
+      options_(with_key(std::move(options), ids_)),
       server_info_(write_info(backend)),
-      sessions_(std::make_shared<SessionStore>(clock, random, options_.session_idle)),
+      sessions_(std::make_shared<SessionStore>(clock, ids_, options_.session_idle)),
       parked_(std::make_unique<ParkedCalls>()),
       subscriptions_(std::make_unique<Subscriptions>(backend)),
-      tasks_(std::make_unique<TaskStore>(executor_, clock, random,
+      tasks_(std::make_unique<TaskStore>(executor_, clock, ids_,
                                          [this](const TaskRecord& task) { announce_task(task); })) {
   backend_.set_event_sink([this](const protocol::ServerEvent& event) { tell_clients(event); });
   io::spawn(executor_, sweep(sessions_), "session sweep", sweeping_);

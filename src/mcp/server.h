@@ -6,7 +6,7 @@
 // hands over both with a Reply to write the answer to. Server decides the rest. It owns the sessions,
 // the parked calls, the listen streams and the tasks; app/ makes one and gives it to all transports.
 //
-//   Server server(executor, backend, clock, random, {});
+//   Server server(executor, backend, clock, ids, {});
 //   StreamableHttp http(server);                      // streamable_http.h: POST, GET, DELETE /mcp
 //   co_await serve_stdio(server, in, out, caller);    // stdio.h
 #pragma once
@@ -18,8 +18,8 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/id_maker.h"
 #include "base/limits.h"
-#include "base/random.h"
 #include "io/spawn.h"
 #include "io/task.h"
 #include "serving/backend.h"
@@ -31,7 +31,8 @@ struct ServerOptions {
   std::chrono::milliseconds parked_for = limits::kParkedFor;
   /// A line on stdio may be this long; a longer one is refused, and the lines after it are served.
   std::size_t line_bytes = limits::kLineBytes;
-  /// Signs cursors and requestState. Empty: a random one, so that neither survives a restart.
+  /// Signs cursors and requestState, for all Relays that have the same. Empty: a random one, so that neither
+  /// survives a restart.
   std::string state_key;
 };
 
@@ -43,7 +44,7 @@ struct TaskRecord;
 
 class Server final {
  public:
-  Server(io::Loop executor, serving::Backend& backend, const Clock& clock, RandomSource& random,
+  Server(io::Loop executor, serving::Backend& backend, const Clock& clock, IdMaker ids,
          ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
@@ -60,7 +61,7 @@ class Server final {
   [[nodiscard]] io::Loop executor() const { return executor_; }
   [[nodiscard]] serving::Backend& backend() const { return backend_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
-  [[nodiscard]] RandomSource& random() const { return random_; }
+  [[nodiscard]] const IdMaker& ids() const { return ids_; }
   [[nodiscard]] const ServerOptions& options() const { return options_; }
   [[nodiscard]] SessionStore& sessions() { return *sessions_; }
   [[nodiscard]] ParkedCalls& parked() { return *parked_; }
@@ -81,7 +82,7 @@ class Server final {
   io::Loop executor_;
   serving::Backend& backend_;
   const Clock& clock_;
-  RandomSource& random_;
+  IdMaker ids_;
   ServerOptions options_;
   std::string server_info_;
   std::shared_ptr<SessionStore> sessions_;

@@ -12,7 +12,7 @@ Result<void> SessionStore::add(const std::shared_ptr<Session>& session) {
     if (sessions_.size() >= limits::kSessions && !make_room())
       return fail(busy("too many sessions: try again later"));
   }
-  session->caller.session_id = make_token(random_, 24);
+  session->caller.session_id = ids_.make_secret(24);
   session->last_used = clock_.mono();
   sessions_.emplace(session->caller.session_id, session);
   return {};

@@ -1,4 +1,5 @@
 // SessionStore: the legacy sessions of the HTTP transports, by id. Bounded in number and in idle time.
+// Bound to this process: another Relay does not know them (docs/decisions/0031-room-for-a-second-machine.md).
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/id_maker.h"
 #include "base/result.h"
 #include "mcp/session.h"
 
@@ -16,8 +17,8 @@ namespace relay::mcp {
 
 class SessionStore {
  public:
-  SessionStore(const Clock& clock, RandomSource& random, std::chrono::milliseconds idle)
-      : clock_(clock), random_(random), idle_(idle) {}
+  SessionStore(const Clock& clock, IdMaker ids, std::chrono::milliseconds idle)
+      : clock_(clock), ids_(std::move(ids)), idle_(idle) {}
 
   /// Gives the session its id. Fails with `busy` when there are too many that are in use.
   Result<void> add(const std::shared_ptr<Session>& session);
@@ -43,7 +44,7 @@ class SessionStore {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
   const Clock& clock_;
-  RandomSource& random_;
+  IdMaker ids_;
   std::chrono::milliseconds idle_;
   std::unordered_map<std::string, std::shared_ptr<Session>, TextHash, std::equal_to<>> sessions_;
 };

@@ -52,7 +52,7 @@ Result<std::shared_ptr<TaskRecord>> TaskStore::create(std::string_view principal
     order_.erase(ended);
   }
   auto task = std::make_shared<TaskRecord>(executor_);
-  task->id = make_id(random_, "task_", 16);
+  task->id = ids_.make("task_", 16);
   task->principal = principal;
   task->era = era;
   task->created = task->updated = clock_.wall();

@@ -2,7 +2,8 @@
 // tasks of 2025-11-25 and the extension of 2026; they differ in how a record is written, not in what it is.
 //
 // A task belongs to the principal that started it: to everybody else it does not exist. It is kept for its
-// time to live after it was made; the store is bounded.
+// time to live after it was made; the store is bounded. Bound to this process
+// (docs/decisions/0031-room-for-a-second-machine.md).
 #pragma once
 
 #include <chrono>
@@ -16,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/id_maker.h"
 #include "io/event.h"
 #include "io/spawn.h"
 #include "mcp/reply.h"
@@ -56,8 +57,11 @@ class TaskStore {
  public:
   using OnChange = std::function<void(const TaskRecord&)>;
 
-  TaskStore(io::Loop executor, const Clock& clock, RandomSource& random, OnChange on_change)
-      : executor_(std::move(executor)), clock_(clock), random_(random), on_change_(std::move(on_change)) {}
+  TaskStore(io::Loop executor, const Clock& clock, IdMaker ids, OnChange on_change)
+      : executor_(std::move(executor)),
+        clock_(clock),
+        ids_(std::move(ids)),
+        on_change_(std::move(on_change)) {}
 
   /// Fails with `busy` when the store is full of tasks that still run.
   Result<std::shared_ptr<TaskRecord>> create(std::string_view principal, protocol::Era era,
@@ -78,7 +82,7 @@ class TaskStore {
 
   io::Loop executor_;
   const Clock& clock_;
-  RandomSource& random_;
+  IdMaker ids_;
   OnChange on_change_;
   std::map<std::string, std::shared_ptr<TaskRecord>, std::less<>> tasks_;
   std::vector<std::string> order_;  // of creation, for lists

@@ -96,8 +96,8 @@ GuardedResource kept_results(ResultsStore& store) {
 
 }  // namespace
 
-GuardedBackend::GuardedBackend(serving::Identity identity, Pipeline& pipeline, RandomSource& random)
-    : identity_(std::move(identity)), pipeline_(pipeline), random_(random), own_("results") {
+GuardedBackend::GuardedBackend(serving::Identity identity, Pipeline& pipeline, IdMaker ids)
+    : identity_(std::move(identity)), pipeline_(pipeline), ids_(std::move(ids)), own_("results") {
   own_.add_resource(kept_results(pipeline.results()));
   providers_.push_back(&own_);
 }
@@ -182,7 +182,7 @@ std::shared_ptr<const serving::FoundTool> GuardedBackend::find_tool(const author
 Call GuardedBackend::make_call(const authority::Caller& caller, std::string toolset, std::string tool,
                                authority::Arguments args) {
   Call call;
-  call.request_id = make_id(random_, "req_");
+  call.request_id = ids_.make("req_");
   call.caller = caller;
   call.toolset = std::move(toolset);
   call.tool = std::move(tool);

@@ -35,7 +35,7 @@ using ToolSettings = std::map<std::string, ToolSetting, std::less<>>;  // by the
 
 class GuardedBackend final : public serving::Backend {
  public:
-  GuardedBackend(serving::Identity identity, Pipeline& pipeline, RandomSource& random);
+  GuardedBackend(serving::Identity identity, Pipeline& pipeline, IdMaker ids);
 
   /// Earlier ones win when two have the same name. The backend does not own them.
   void add(Provider& provider);
@@ -106,7 +106,7 @@ class GuardedBackend final : public serving::Backend {
   serving::Identity identity_;
   ToolSettings settings_;
   Pipeline& pipeline_;
-  RandomSource& random_;
+  IdMaker ids_;
   protocol::EventSink tell_;
   std::vector<Provider*> providers_;
   Toolset own_;  // relay://results

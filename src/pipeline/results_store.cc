@@ -79,8 +79,8 @@ std::string ResultsStore::keep(std::string_view principal, std::string text) {
          (entries_.size() >= limits::kKeptResults || bytes_ + text.size() > limits::kKeptBytes))
     drop_oldest();
   bytes_ += text.size();
-  entries_.push_back({make_id(random_, "", 16), std::string(principal), std::move(text),
-                      clock_.mono() + limits::kResultKept});
+  entries_.push_back(
+      {ids_.make("", 16), std::string(principal), std::move(text), clock_.mono() + limits::kResultKept});
   by_id_.insert_or_assign(entries_.back().id, std::prev(entries_.end()));
   return std::string(kResultsPrefix) + entries_.back().id;
 }

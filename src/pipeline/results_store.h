@@ -5,7 +5,7 @@
 //   relay://results/<id>?line=120&lines=40        lines, from 1
 //
 // Bounded in number, in bytes and in time; the oldest go first. Ids cannot be guessed, and another principal
-// cannot use them.
+// cannot use them. Bound to this process (docs/decisions/0031-room-for-a-second-machine.md).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/id_maker.h"
 #include "base/limits.h"
-#include "base/random.h"
 #include "base/result.h"
 
 namespace relay::pipeline {
@@ -46,7 +46,7 @@ Result<RangeRequest> parse_results_uri(std::string_view uri);
 
 class ResultsStore {
  public:
-  ResultsStore(const Clock& clock, RandomSource& random) : clock_(clock), random_(random) {}
+  ResultsStore(const Clock& clock, IdMaker ids) : clock_(clock), ids_(std::move(ids)) {}
 
   /// The URI. Text beyond limits::kKeptResultBytes is not kept.
   std::string keep(std::string_view principal, std::string text);
@@ -78,7 +78,7 @@ class ResultsStore {
   void drop_oldest();
 
   const Clock& clock_;
-  RandomSource& random_;
+  IdMaker ids_;
   Entries entries_;  // oldest first
   std::unordered_map<std::string, Entries::iterator> by_id_;
   std::size_t bytes_ = 0;

@@ -26,17 +26,21 @@ Challenge Broker::plan(const authority::Call& call) {
   });
   if (found == entries_.end()) {
     make_room();
-    found = entries_.emplace(make_token(random_, kTokenBytes), Entry{digest, client, {}}).first;
+    found = entries_.emplace(ids_.make_secret(kTokenBytes), Entry{digest, client, {}}).first;
   }
   found->second.expires = clock_.mono() + ttl_;
-  Challenge challenge{found->first, ttl_, fingerprint(found->first), confirming_};
+  Challenge challenge{found->first, ttl_, id_of(found->first), confirming_};
   if (observer_) observer_->call_waits(challenge.id, call, ttl_);
   return challenge;
 }
 
+std::string Broker::id_of(std::string_view token) const {
+  return ids_.of_node(fingerprint(token));
+}
+
 Broker::Entries::iterator Broker::find_id(std::string_view id) {
   sweep();
-  return std::ranges::find_if(entries_, [&](const auto& item) { return fingerprint(item.first) == id; });
+  return std::ranges::find_if(entries_, [&](const auto& item) { return id_of(item.first) == id; });
 }
 
 bool Broker::approve(std::string_view id) {
@@ -55,7 +59,7 @@ bool Broker::deny(std::string_view id) {
 }
 
 void Broker::forget(Entries::iterator entry) {
-  if (observer_) observer_->call_gone(fingerprint(entry->first));
+  if (observer_) observer_->call_gone(id_of(entry->first));
   entries_.erase(entry);
 }
 

@@ -9,7 +9,8 @@
 //                    answered with a token, which operation_confirm arms.
 //
 // A token is 128 random bits, bound to the digest of the exact call and to the client, works once and
-// expires; the id is its fingerprint. State is in memory only: a restart forgets, which is the safe side.
+// expires; the id is its fingerprint. State is in memory of this process only
+// (docs/decisions/0031-room-for-a-second-machine.md): a restart forgets, which is the safe side.
 // Loop thread only.
 #pragma once
 
@@ -22,7 +23,7 @@
 
 #include "authority/call.h"
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/id_maker.h"
 
 namespace relay::policy {
 
@@ -69,9 +70,9 @@ enum class ConfirmationAnswer : std::uint8_t { agreed, declined, unanswered };
 
 class Broker {
  public:
-  Broker(const Clock& clock, RandomSource& random, std::chrono::seconds ttl,
+  Broker(const Clock& clock, IdMaker ids, std::chrono::seconds ttl,
          Confirming confirming = Confirming::operator_only)
-      : clock_(clock), random_(random), ttl_(ttl), confirming_(confirming) {}
+      : clock_(clock), ids_(std::move(ids)), ttl_(ttl), confirming_(confirming) {}
 
   void set_observer(BrokerObserver* observer) { observer_ = observer; }
   [[nodiscard]] Confirming confirming() const { return confirming_; }
@@ -101,13 +102,14 @@ class Broker {
     std::string_view armed_by = {};  // empty: it still waits
   };
   using Entries = std::unordered_map<std::string, Entry>;
+  [[nodiscard]] std::string id_of(std::string_view token) const;
   Entries::iterator find_id(std::string_view id);
   void forget(Entries::iterator entry);
   void sweep();
   void make_room();
 
   const Clock& clock_;
-  RandomSource& random_;
+  IdMaker ids_;
   std::chrono::seconds ttl_;
   Confirming confirming_;
   BrokerObserver* observer_ = nullptr;

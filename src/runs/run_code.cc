@@ -136,6 +136,18 @@ class OpenServers {
   std::shared_ptr<codemode::RunServers> servers_;
 };
 
+constexpr std::size_t kKeyBytes = 12;  // of the key of a session
+
+// "work" of "work-k3f7-5f0c…", and every other name as it is.
+std::string_view without_key(std::string_view name) {
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || name.size() - dash - 1 != 2 * kKeyBytes) return name;
+  if (name.find_first_not_of("0123456789abcdef", dash + 1) != std::string_view::npos) return name;
+  name = name.substr(0, dash);
+  const std::size_t node = name.rfind('-');
+  return node != std::string_view::npos && is_node(name.substr(node + 1)) ? name.substr(0, node) : name;
+}
+
 /// What stays of a run, and whose it is. A client that nothing tells from others gets a key from us with the
 /// first run of a session, as its name from then on; without a session nothing of the run stays.
 class RunKeeping {
@@ -171,15 +183,10 @@ class RunKeeping {
   [[nodiscard]] const std::string& new_session() const { return new_session_; }
 
  private:
-  // "work" becomes "work-5f0c…"; so does a name that we made and whose session is gone.
+  // "work" becomes "work-k3f7-5f0c…"; so does a name that we made and whose session is gone.
   std::string keyed_name(std::string_view name) const {
-    constexpr std::size_t kKeyBytes = 12;
-    const std::size_t suffix = 1 + 2 * kKeyBytes;
-    if (name.size() > suffix && name[name.size() - suffix] == '-' &&
-        name.substr(name.size() - suffix + 1).find_first_not_of("0123456789abcdef") == std::string_view::npos)
-      name.remove_suffix(suffix);
-    return make_id(world_.random, fmt::format("{}-", utf8_prefix(name, limits::kSessionNameBytes - suffix)),
-                   kKeyBytes);
+    const std::string key = world_.ids.make("-", kKeyBytes);
+    return std::string(utf8_prefix(without_key(name), limits::kSessionNameBytes - key.size())) + key;
   }
 
   const RunDependencies& world_;

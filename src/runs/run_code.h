@@ -11,7 +11,7 @@
 #include <string>
 
 #include "authority/recorded.h"
-#include "base/random.h"
+#include "base/id_maker.h"
 #include "capsule/builder.h"
 #include "codemode/code_mode.h"
 #include "executors/executor_table.h"
@@ -34,7 +34,7 @@ struct RunDependencies {
   policy::RunPolicy policy;  // the server's side of every run
   net::HttpClient& http;     // for runs whose policy allows a host
   io::Loop loop;
-  RandomSource& random;  // keys of sessions whose client has none
+  IdMaker ids;  // for keys of sessions whose client has none
   packages::Packages& packages;
   /// For the log and the metrics; the audit line is made from the run's record. May be empty.
   std::function<void(const fetch::BlockedFetch&, const authority::Call& run)> on_refusal;

@@ -46,6 +46,8 @@ struct MountSpec {
   std::vector<std::string> allow, deny;  // see rules.h
   Symlinks symlinks = Symlinks::follow;
   std::shared_ptr<const HiddenFiles> hidden = nullptr;  // what is not shown, whatever the rules say
+
+  bool operator==(const MountSpec&) const = default;
 };
 
 class Mount {

@@ -441,6 +441,24 @@ TEST_F(TreeTest, AGuardIsAskedAboutChangesBelowHostAlone) {
   EXPECT_TRUE(view.read("/host/work/file", 0, 1));
 }
 
+TEST_F(TreeTest, ChangedMountsAndPolicyHoldForTheNextTreeAndTheWorkspaceStays) {
+  ASSERT_EQ(write_number("/tmp/kept"), 0);
+  ASSERT_EQ(write_number("/tmp/secret"), 0);
+  const auto before = tree_;
+  MountSpec less = rw();
+  less.mode = MountMode::ro;
+  const MountSpec missing{"gone", work_.path("nowhere"), MountMode::ro, {}, {}, Symlinks::follow};
+  const policy::FilesystemPolicy policy{.readonly = {"/"}, .writable = {"/tmp"}, .denied = {"/tmp/secret"}};
+  EXPECT_EQ(trees_->change({less, missing, less}, policy).size(), 2U) << "one is missing, one is there twice";
+  tree_ = trees_->open_tree(authority::Unrecorded::listing({.principal = "s"})).value();
+  EXPECT_NE(write_number("/host/work/f"), 0);
+  EXPECT_EQ(read_number("/host/project/README.md"), ENOENT);
+  EXPECT_NE(read_number("/tmp/secret"), 0);
+  EXPECT_EQ(content("/tmp/kept"), "x");
+  EXPECT_EQ(names("/host"), "work/ ");
+  EXPECT_TRUE(before->write({"/host/work/f", "x"})) << "a call that runs keeps what it has";
+}
+
 TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {
   TreeSpec spec;
   spec.workspace_dir = state_.path("sessions");

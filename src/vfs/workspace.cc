@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -58,13 +59,14 @@ Result<std::shared_ptr<Mount>> open_area(const std::string& workspace, const cha
   return Mount::open({area, path, MountMode::rw, {}, {}, Symlinks::forbid, std::move(hidden)}, quota);
 }
 
+Error two_mounts(std::string_view name) {
+  return invalid(fmt::format("two mounts are named '{}'; give one another name", name));
+}
+
 Result<void> check_names(const std::vector<MountSpec>& mounts) {
   std::set<std::string_view> names;
   for (const MountSpec& mount : mounts) {
-    if (!names.insert(mount.name).second) {
-      return relay::fail(
-          invalid(fmt::format("two mounts are named '{}'; give one another name", mount.name)));
-    }
+    if (!names.insert(mount.name).second) return relay::fail(two_mounts(mount.name));
   }
   return {};
 }
@@ -87,13 +89,54 @@ Result<std::unique_ptr<Trees>> Trees::open(TreeSpec spec, std::shared_ptr<Synthe
   trees->mcps_ = std::move(mcps);
   for (MountSpec& mount : trees->spec_.mounts) {
     mount.hidden = trees->spec_.hidden;
-    RELAY_TRY(auto opened, Mount::open(mount));
-    RELAY_CHECK(check_root(*opened));
+    RELAY_TRY(auto opened, trees->open_mount(mount));
     trees->host_.push_back(std::move(opened));
   }
   RELAY_CHECK(make_directories(trees->spec_.workspace_dir));
   trees->remove_old_sessions();
   return trees;
+}
+
+// A mount that is open already and did not change is used as it is.
+Result<std::shared_ptr<Mount>> Trees::open_mount(const MountSpec& mount) const {
+  for (const std::shared_ptr<Mount>& open : host_)
+    if (open->spec() == mount) return open;
+  RELAY_TRY(auto opened, Mount::open(mount));
+  RELAY_CHECK(check_root(*opened));
+  return opened;
+}
+
+std::vector<Error> Trees::change(std::vector<MountSpec> mounts,
+                                 std::optional<policy::FilesystemPolicy> policy) {
+  std::vector<Error> problems;
+  std::vector<MountSpec> kept;
+  std::vector<std::shared_ptr<Mount>> host;
+  for (MountSpec& mount : mounts) {
+    mount.hidden = spec_.hidden;
+    const bool is_twice = std::ranges::find(kept, mount.name, &MountSpec::name) != kept.end();
+    auto opened = is_twice ? relay::fail(two_mounts(mount.name)) : open_mount(mount);
+    if (!opened) {
+      problems.push_back(std::move(opened.error()));
+      continue;
+    }
+    host.push_back(*std::move(opened));
+    kept.push_back(std::move(mount));
+  }
+  const std::lock_guard lock(mutex_);
+  host_ = std::move(host);
+  spec_.mounts = std::move(kept);
+  spec_.policy = std::move(policy);
+  for (auto& [name, tree] : trees_) {
+    TreeParts parts = tree->parts();
+    parts.host = host_;
+    tree = tree_from(std::move(parts));
+  }
+  return problems;
+}
+
+std::shared_ptr<Tree> Trees::tree_from(TreeParts parts) const {
+  const Tree tree(std::move(parts));
+  return std::make_shared<Tree>(spec_.policy ? tree.narrowed(*spec_.policy) : tree);
 }
 
 // Directories of clients that cannot come back are named after the process that made them. Those of a process
@@ -155,8 +198,7 @@ Result<std::shared_ptr<Tree>> Trees::make_tree(const Holder& holder) {
     parts.tmp = shared_.tmp;
     parts.out = shared_.out;
   }
-  const Tree tree(std::move(parts));
-  return std::make_shared<Tree>(spec_.policy ? tree.narrowed(*spec_.policy) : tree);
+  return tree_from(std::move(parts));
 }
 
 Result<std::shared_ptr<Tree>> Trees::open_tree(const authority::Recorded& recorded) {

@@ -62,9 +62,15 @@ class Trees {
   /// Forgets the holder's tree and deletes what was its alone, unless it may come back. Blocks.
   Result<void> close(const Holder& holder);
 
+  /// Replaces the mounts and the policy. Trees that were handed out stay as they are; callers get another one
+  /// with their next call, with the same workspace. A mount that did not change stays open. One that cannot
+  /// be opened is left out, and the result says why. Loop thread only. Blocks for mounts that changed.
+  std::vector<Error> change(std::vector<MountSpec> mounts, std::optional<policy::FilesystemPolicy> policy);
+
   /// The name of a holder's workspace: the same for those who share one, empty where there is none.
   [[nodiscard]] std::string workspace_name(const Holder& holder) const;
 
+  /// Loop thread only.
   [[nodiscard]] const TreeSpec& spec() const { return spec_; }
 
  private:
@@ -72,6 +78,8 @@ class Trees {
   void remove_old_sessions() const;
   Result<std::shared_ptr<Tree>> tree_of(const Holder& holder);
   Result<std::shared_ptr<Tree>> make_tree(const Holder& holder);
+  [[nodiscard]] std::shared_ptr<Tree> tree_from(TreeParts parts) const;
+  [[nodiscard]] Result<std::shared_ptr<Mount>> open_mount(const MountSpec& mount) const;
   [[nodiscard]] std::shared_ptr<Quota> quota_of(const std::string& directory, const Usage& quota) const;
   Result<void> add_areas(const std::string& workspace, const std::shared_ptr<Quota>& quota, TreeParts& parts);
   [[nodiscard]] std::string own_name(const Holder& holder) const;

@@ -86,7 +86,8 @@ fs::path approvals_directory(const fs::path& state) {
 }
 
 bool is_approval_id(std::string_view id) {
-  return !id.empty() && id.size() <= 64 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return !id.empty() && id.size() <= 64 &&
+         id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
 std::string process_start_of(std::int64_t pid) {

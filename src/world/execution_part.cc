@@ -109,7 +109,7 @@ ExecutionPart::ExecutionPart(const config::Config& config, Purpose purpose, cons
                                 .policy = config.policy.run,
                                 .http = services_.http,
                                 .loop = services_.loop,
-                                .random = services_.random,
+                                .ids = needs.ids,
                                 .packages = *packages_,
                                 .on_refusal = std::bind_front(&RefusalBook::add, &refusals_),
                                 .may_write = std::bind_front(&WriteJudge::allows, &writes_),
@@ -127,10 +127,9 @@ ExecutionPart::~ExecutionPart() {
   executors_.stop();
 }
 
-void ExecutionPart::adopt_policy(const policy::Policy& policy) {
-  writes_.set_rules(policy.rules);
-  runs_->policy.network = policy.run.network;
-  runs_->policy.limits = policy.run.limits;
+void ExecutionPart::adopt(const config::Config& now) {
+  writes_.set_rules(now.policy.rules);
+  runs_->policy = now.policy.run;
 }
 
 void ExecutionPart::describe(tools::ServerInfo& info) const {

@@ -39,6 +39,7 @@ class ExecutionPart final : public Part {
   /// The parts that it is made from. All outlive it.
   struct Needs {
     const Services& services;
+    IdMaker ids;
     io::ThreadPool& pool;
     GroupSiteFinder& groups;
     CapsulePart& capsules;
@@ -52,14 +53,14 @@ class ExecutionPart final : public Part {
 
   [[nodiscard]] executors::ExecutorTable& executors() { return executors_; }
   [[nodiscard]] const std::shared_ptr<runs::RunDependencies>& runs() const { return runs_; }
-  /// For runs that begin from now on. The filesystem was built into the trees and stays.
-  void adopt_policy(const policy::Policy& policy);
 
   /// execution.
   void describe(tools::ServerInfo& info) const override;
   void measure(metrics::Registry& metrics) const override;
   /// Boots the runtimes of a server; prunes the packages now and then.
   void start(Purpose purpose) override;
+  /// The policy, for runs that begin from now on.
+  void adopt(const config::Config& now) override;
   /// Ends every run and sandbox.
   io::Task<void> stop() override;
   void close() override { executors_.stop(); }

@@ -23,10 +23,13 @@ std::vector<vfs::MountSpec> mount_specs(const config::Config& config) {
 
 }  // namespace
 
-FilesPart::FilesPart(std::shared_ptr<vfs::HiddenFiles> hidden, std::unique_ptr<vfs::Trees> trees)
-    : hidden_(std::move(hidden)), trees_(std::move(trees)), search_pool_(limits::kSearchesAtOnce) {}
+FilesPart::FilesPart(Log& log, std::shared_ptr<vfs::HiddenFiles> hidden, std::unique_ptr<vfs::Trees> trees)
+    : log_(log),
+      hidden_(std::move(hidden)),
+      trees_(std::move(trees)),
+      search_pool_(limits::kSearchesAtOnce) {}
 
-Result<std::unique_ptr<FilesPart>> FilesPart::open(const config::Config& config,
+Result<std::unique_ptr<FilesPart>> FilesPart::open(const config::Config& config, const Services& services,
                                                    std::shared_ptr<vfs::SyntheticDir> mcps) {
   auto hidden = std::make_shared<vfs::HiddenFiles>(config::private_paths(config));
   vfs::TreeSpec spec;
@@ -38,7 +41,12 @@ Result<std::unique_ptr<FilesPart>> FilesPart::open(const config::Config& config,
   spec.policy = config.policy.run.filesystem;
   spec.hidden = hidden;
   RELAY_TRY(auto trees, vfs::Trees::open(std::move(spec), std::move(mcps)));
-  return std::unique_ptr<FilesPart>(new FilesPart(std::move(hidden), std::move(trees)));
+  return std::unique_ptr<FilesPart>(new FilesPart(services.log, std::move(hidden), std::move(trees)));
+}
+
+void FilesPart::adopt(const config::Config& now) {
+  for (const Error& problem : trees_->change(mount_specs(now), now.policy.run.filesystem))
+    log_.error("a mount cannot be opened and is left out", {{"reason", problem.message}});
 }
 
 void FilesPart::describe(tools::ServerInfo& info) const {

@@ -7,13 +7,14 @@
 #include "vfs/hidden_files.h"
 #include "vfs/workspace.h"
 #include "world/part.h"
+#include "world/services.h"
 
 namespace relay::world {
 
 class FilesPart final : public Part {
  public:
   /// `mcps` is what /mcps shows. Fails with the mount that cannot be opened.
-  static Result<std::unique_ptr<FilesPart>> open(const config::Config& config,
+  static Result<std::unique_ptr<FilesPart>> open(const config::Config& config, const Services& services,
                                                  std::shared_ptr<vfs::SyntheticDir> mcps);
 
   [[nodiscard]] vfs::Trees& trees() { return *trees_; }
@@ -24,10 +25,13 @@ class FilesPart final : public Part {
 
   /// mounts.
   void describe(tools::ServerInfo& info) const override;
+  /// The mounts and policy.filesystem. A mount that cannot be opened is left out, and the log says why.
+  void adopt(const config::Config& now) override;
 
  private:
-  FilesPart(std::shared_ptr<vfs::HiddenFiles> hidden, std::unique_ptr<vfs::Trees> trees);
+  FilesPart(Log& log, std::shared_ptr<vfs::HiddenFiles> hidden, std::unique_ptr<vfs::Trees> trees);
 
+  Log& log_;
   std::shared_ptr<vfs::HiddenFiles> hidden_;
   std::unique_ptr<vfs::Trees> trees_;
   io::ThreadPool search_pool_;

@@ -39,9 +39,9 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::open(const config::Config& con
   return std::unique_ptr<GatewayPart>(new GatewayPart(config, std::move(loop), groups, fleet, backend));
 }
 
-void GatewayPart::apply_servers(const config::Config& config) {
-  fleet_.apply(config::specs_of(config));
-  backend_.set_instructions(make_instructions(config_, config.mcps));
+void GatewayPart::adopt(const config::Config& now) {
+  fleet_.apply(config::specs_of(now));
+  backend_.set_instructions(make_instructions(now, now.mcps));
 }
 
 void GatewayPart::describe(tools::ServerInfo& info) const {
@@ -52,7 +52,7 @@ void GatewayPart::describe(tools::ServerInfo& info) const {
 // before the first server starts.
 void GatewayPart::start(Purpose) {
   if (has_cages(config_)) groups_.find();
-  apply_servers(config_);
+  adopt(config_);
 }
 
 }  // namespace relay::world

@@ -18,12 +18,10 @@ class GatewayPart final : public Part {
                                                    GroupSiteFinder& groups, upstream::Fleet& fleet,
                                                    pipeline::GuardedBackend& backend);
 
-  /// Starts, stops and changes servers as this configuration says, and tells clients that connect from now
-  /// on.
-  void apply_servers(const config::Config& config);
-
   /// upstreams.
   void describe(tools::ServerInfo& info) const override;
+  /// Starts, stops and changes servers. Clients that connect from now on are told.
+  void adopt(const config::Config& now) override;
   /// Starts servers that are started ahead of time.
   void start(Purpose purpose) override;
 

@@ -28,6 +28,9 @@ class Part {
   virtual void measure(metrics::Registry& /*metrics*/) const {}
   /// Begins what goes on by itself. Called once, when all parts are there.
   virtual void start(Purpose /*purpose*/) {}
+  /// Takes over what changed while calls run; calls that run keep what they have. `now` differs from what the
+  /// part was opened with only where that is possible: see World::adopt.
+  virtual void adopt(const config::Config& /*now*/) {}
   /// Ends what it started. Calls are not served any more. An error says what did not end.
   virtual io::Task<void> stop() { co_return Result<void>{}; }
   /// The process ends now: writes what is kept. Nothing else is called afterwards.

@@ -58,18 +58,18 @@ protocol::ServerCapabilities make_capabilities() {
 
 }  // namespace
 
-PipelinePart::PipelinePart(const config::Config& config, const Services& services, metrics::Registry& metrics,
-                           policy::PolicyEngine engine, std::unique_ptr<audit::Journal> journal)
+PipelinePart::PipelinePart(const config::Config& config, const Services& services, const IdMaker& ids,
+                           metrics::Registry& metrics, policy::PolicyEngine engine,
+                           std::unique_ptr<audit::Journal> journal)
     : audit_(config.audit),
       run_policy_(config.policy.run),
       journal_(std::move(journal)),
-      broker_(services.clock, services.random, config.policy.rules.confirm_ttl,
-              confirming(config.policy.rules)),
-      results_(services.clock, services.random),
+      broker_(services.clock, ids, config.policy.rules.confirm_ttl, confirming(config.policy.rules)),
+      results_(services.clock, ids),
       pipeline_(std::move(engine), broker_, *journal_, results_, services.clock),
       counter_(metrics, config.policy.rules.mode),
       call_log_(services.log),
-      backend_(make_identity(), pipeline_, services.random) {
+      backend_(make_identity(), pipeline_, ids) {
   pipeline_.add_observer(counter_);
   // The fields of a line alone cost more than the rest of a call's end.
   if (config.log_level == LogLevel::debug) pipeline_.add_observer(call_log_);
@@ -78,7 +78,7 @@ PipelinePart::PipelinePart(const config::Config& config, const Services& service
 }
 
 Result<std::unique_ptr<PipelinePart>> PipelinePart::open(const config::Config& config,
-                                                         const Services& services,
+                                                         const Services& services, const IdMaker& ids,
                                                          metrics::Registry& metrics) {
   std::vector<policy::Problem> problems;
   policy::PolicyEngine engine = policy::PolicyEngine::make(config.policy.rules, "$.policy", problems);
@@ -90,15 +90,16 @@ Result<std::unique_ptr<PipelinePart>> PipelinePart::open(const config::Config& c
     services.log.error("the audit log cannot be written; calls go on unrecorded until it can",
                        {{"path", config.audit.path.string()}, {"reason", stats.reason}});
   return std::unique_ptr<PipelinePart>(
-      new PipelinePart(config, services, metrics, std::move(engine), std::move(journal)));
+      new PipelinePart(config, services, ids, metrics, std::move(engine), std::move(journal)));
 }
 
 // The patterns were compiled once when the configuration was read, so they cannot be wrong here.
-void PipelinePart::adopt_policy(const policy::Policy& policy) {
+void PipelinePart::adopt(const config::Config& now) {
   std::vector<policy::Problem> problems;
-  pipeline_.set_engine(policy::PolicyEngine::make(policy.rules, "$.policy", problems));
-  counter_.set_mode(policy.rules.mode);
-  run_policy_ = policy.run;
+  pipeline_.set_engine(policy::PolicyEngine::make(now.policy.rules, "$.policy", problems));
+  counter_.set_mode(now.policy.rules.mode);
+  run_policy_ = now.policy.run;
+  backend_.set_tool_settings(tool_settings(now));
 }
 
 json::value PipelinePart::audit_status() const {

@@ -17,24 +17,24 @@ class PipelinePart final : public Part {
  public:
   /// Fails when the policy has a pattern that is wrong, or the audit log must be written and cannot.
   static Result<std::unique_ptr<PipelinePart>> open(const config::Config& config, const Services& services,
-                                                    metrics::Registry& metrics);
+                                                    const IdMaker& ids, metrics::Registry& metrics);
 
   [[nodiscard]] pipeline::Pipeline& pipeline() { return pipeline_; }
   [[nodiscard]] pipeline::GuardedBackend& backend() { return backend_; }
   [[nodiscard]] audit::Journal& journal() { return *journal_; }
   [[nodiscard]] policy::Broker& broker() { return broker_; }
-  /// For the calls that come from now on.
-  void adopt_policy(const policy::Policy& policy);
-
   /// policyMode, limits, audit, confirm, results.
   void describe(tools::ServerInfo& info) const override;
   void measure(metrics::Registry& metrics) const override;
+  /// The rules, and which tools are offered with which budgets.
+  void adopt(const config::Config& now) override;
   /// Writes what was recorded.
   void close() override { journal_.reset(); }
 
  private:
-  PipelinePart(const config::Config& config, const Services& services, metrics::Registry& metrics,
-               policy::PolicyEngine engine, std::unique_ptr<audit::Journal> journal);
+  PipelinePart(const config::Config& config, const Services& services, const IdMaker& ids,
+               metrics::Registry& metrics, policy::PolicyEngine engine,
+               std::unique_ptr<audit::Journal> journal);
   [[nodiscard]] json::value audit_status() const;
 
   config::AuditConfig audit_;

@@ -14,13 +14,14 @@ serving::Identity make_identity() {
   return identity;
 }
 
-Result<std::unique_ptr<ProcessPart>> ProcessPart::open(const Services& services) {
-  return std::unique_ptr<ProcessPart>(new ProcessPart(services.clock.wall()));
+Result<std::unique_ptr<ProcessPart>> ProcessPart::open(const Services& services, std::string node) {
+  return std::unique_ptr<ProcessPart>(new ProcessPart(services.clock.wall(), std::move(node)));
 }
 
 void ProcessPart::describe(tools::ServerInfo& info) const {
   info.add("name", [] { return json::value("relay"); });
   info.add("version", [] { return json::value(std::string(kVersion)); });
+  info.add("node", [this] { return json::value(node_); });
   info.add("startedAt", [this] { return json::value(format_iso8601(started_)); });
   info.add("runtime", [] {
     return json::value{

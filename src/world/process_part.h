@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "serving/backend.h"
 #include "world/part.h"
@@ -14,15 +15,16 @@ serving::Identity make_identity();
 
 class ProcessPart final : public Part {
  public:
-  static Result<std::unique_ptr<ProcessPart>> open(const Services& services);
+  static Result<std::unique_ptr<ProcessPart>> open(const Services& services, std::string node);
 
-  /// name, version, startedAt, runtime.
+  /// name, version, node, startedAt, runtime.
   void describe(tools::ServerInfo& info) const override;
 
  private:
-  explicit ProcessPart(WallTime started) : started_(started) {}
+  ProcessPart(WallTime started, std::string node) : started_(started), node_(std::move(node)) {}
 
   WallTime started_;
+  std::string node_;
 };
 
 }  // namespace relay::world

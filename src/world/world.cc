@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "config/node_files.h"
 #include "config/state_directory.h"
 
 namespace relay::world {
@@ -17,7 +18,11 @@ constexpr std::size_t kPoolThreads = 4;  // disk work; more would only queue in 
 }  // namespace
 
 World::World(const config::Config& config, const Services& services)
-    : config_(config), services_(services), pool_(kPoolThreads), groups_(config.executor.cgroup) {}
+    : config_(config),
+      services_(services),
+      ids_(services.random),
+      pool_(kPoolThreads),
+      groups_(config.executor.cgroup) {}
 
 Result<std::unique_ptr<World>> World::build(const config::Config& config, Purpose purpose,
                                             const Services& services) {
@@ -35,14 +40,22 @@ Result<void> World::open_directories() {
                        {{"from", config_.project.string()},
                         {"to", config_.state.string()},
                         {"moved", fmt::format("{}", fmt::join(moved, ", "))}});
+  RELAY_TRY(node_, config::open_node(config_, services_.random));
+  ids_ = IdMaker(services_.random, node_);
   return config::open_project_directory(config_);
+}
+
+Result<mcp::ServerOptions> World::server_options() const {
+  mcp::ServerOptions options;
+  RELAY_TRY(options.state_key, config::open_state_key(config_, services_.random));
+  return options;
 }
 
 // Toolsets come before the gateway: no upstream server can take the name of one of our tools.
 Result<void> World::open_parts(Purpose purpose) {
-  RELAY_CHECK(take(process_, ProcessPart::open(services_)));
+  RELAY_CHECK(take(process_, ProcessPart::open(services_, node_)));
   RELAY_CHECK(take(capsules_, CapsulePart::open(config_, services_, pool_)));
-  RELAY_CHECK(take(pipeline_, PipelinePart::open(config_, services_, metrics_)));
+  RELAY_CHECK(take(pipeline_, PipelinePart::open(config_, services_, ids_, metrics_)));
   RELAY_CHECK(take(approvals_, Approvals::open({.loop = services_.loop,
                                                 .pool = pool_,
                                                 .journal = pipeline_->journal(),
@@ -51,16 +64,17 @@ Result<void> World::open_parts(Purpose purpose) {
                                                 .log = services_.log,
                                                 .state = config_.state})));
   RELAY_CHECK(take(fleet_, FleetPart::open(config_, services_, pool_, groups_, backend())));
-  RELAY_CHECK(take(files_, FilesPart::open(config_, code_mode().files())));
+  RELAY_CHECK(take(files_, FilesPart::open(config_, services_, code_mode().files())));
   if (config_.has_toolset("code"))
     RELAY_CHECK(take(execution_, ExecutionPart::open(config_, purpose,
                                                      {.services = services_,
+                                                      .ids = ids_,
                                                       .pool = pool_,
                                                       .groups = groups_,
                                                       .capsules = *capsules_,
                                                       .fleet = *fleet_,
                                                       .files = *files_})));
-  RELAY_CHECK(take(toolsets_, ToolsetsPart::open(config_, toolset_parts(), backend())));
+  RELAY_CHECK(take(toolsets_, ToolsetsPart::open(config_, toolset_parts(), backend(), services_.log)));
   RELAY_CHECK(take(gateway_, GatewayPart::open(config_, services_.loop, groups_, fleet(), backend())));
   client_ending_.emplace(files_->trees(), pool_, execution_ ? &execution_->executors() : nullptr);
   backend().add(*client_ending_);
@@ -87,9 +101,16 @@ void World::start(Purpose purpose) {
   for (Part* part : parts_) part->start(purpose);
 }
 
-void World::adopt_policy(const policy::Policy& policy) {
-  pipeline_->adopt_policy(policy);
-  if (execution_) execution_->adopt_policy(policy);
+void World::adopt(const config::Config& wanted) {
+  config::Config now = config_;
+  now.file = wanted.file;  // what cages and mounts hide
+  now.mcps = wanted.mcps;
+  now.policy.rules = wanted.policy.rules;
+  now.policy.run = wanted.policy.run;
+  now.mounts = wanted.mounts;
+  now.tools = wanted.tools;
+  now.toolsets = toolsets_->usable(wanted.toolsets);
+  for (Part* part : parts_) part->adopt(now);
 }
 
 io::Task<void> World::stop() {

@@ -9,8 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/id_maker.h"
 #include "config/config.h"
 #include "io/thread_pool.h"
+#include "mcp/server.h"
 #include "metrics/registry.h"
 #include "tools/server_info.h"
 #include "world/approvals.h"
@@ -39,6 +41,9 @@ class World {
 
   [[nodiscard]] const config::Config& config() const { return config_; }
   [[nodiscard]] const Services& services() const { return services_; }
+  [[nodiscard]] const IdMaker& ids() const { return ids_; }
+  /// For a server in front of this World. Makes the key that signs states where it is missing.
+  [[nodiscard]] Result<mcp::ServerOptions> server_options() const;
   [[nodiscard]] io::ThreadPool& pool() { return pool_; }
   [[nodiscard]] metrics::Registry& metrics() { return metrics_; }
   [[nodiscard]] const tools::ServerInfo& info() const { return info_; }
@@ -52,12 +57,10 @@ class World {
   /// The configuration must have the toolset `code`.
   [[nodiscard]] runs::RunDependencies& runs() { return *execution_->runs(); }
 
-  /// Starts, stops and changes upstream servers as this configuration says, and tells clients that connect
-  /// from now on. The rest of it is for the next start.
-  void apply_servers(const config::Config& config) { gateway_->apply_servers(config); }
-  /// Takes over the rules, the network and the limits of a changed policy; calls that run keep theirs. The
-  /// filesystem was built into the trees and stays.
-  void adopt_policy(const policy::Policy& policy);
+  /// Takes over what can change while calls run: upstream servers, the policy, mounts, settings of tools, and
+  /// which of the toolsets that were opened at the start are offered. Calls that run keep what they have. The
+  /// rest of the configuration is for the next start.
+  void adopt(const config::Config& wanted);
 
   /// Stops every part; returns when all have ended, or with the first error. Parts limit their own time.
   io::Task<void> stop();
@@ -82,6 +85,8 @@ class World {
 
   const config::Config config_;
   Services services_;
+  std::string node_;
+  IdMaker ids_;
   io::ThreadPool pool_;
   metrics::Registry metrics_;
   tools::ServerInfo info_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/node_files.h"
 #include "io/test_folder.h"
 #include "io/test_loop.h"
 #include "mcp/server_fixture.h"
@@ -23,17 +24,21 @@ class NoNetwork final : public net::HttpClient {
 // A whole World in this process: its time, its chance and its directories are the test's.
 class WorldTest : public testing::Test {
  protected:
-  void build(const std::string& text) {
+  config::Config config_of(const std::string& text) {
     config::ConfigSources sources;
     sources.file = folder_ / "relay.config.json";
     sources.state = folder_ / "state";
     sources.text = text;
     config::LoadedConfig loaded = config::load_config(sources);
-    ASSERT_TRUE(loaded.problems.empty()) << loaded.problems.front().what;
-    auto built = World::build(loaded.config, Purpose::run, {clock_, random_, loop_.executor(), log_, http_});
+    EXPECT_TRUE(loaded.problems.empty()) << loaded.problems.front().what;
+    return loaded.config;
+  }
+  void build(const std::string& text) {
+    auto built =
+        World::build(config_of(text), Purpose::run, {clock_, random_, loop_.executor(), log_, http_});
     ASSERT_TRUE(built) << built.error().message;
     world_ = std::move(*built);
-    server_ = std::make_unique<mcp::Server>(loop_.executor(), world_->backend(), clock_, random_,
+    server_ = std::make_unique<mcp::Server>(loop_.executor(), world_->backend(), clock_, world_->ids(),
                                             mcp::ServerOptions{});
   }
   ~WorldTest() override {
@@ -58,6 +63,10 @@ class WorldTest : public testing::Test {
   static std::string text_of(const json::value& answer) {
     return std::string(json::view(answer.at("result").at("content").at(0).at("text").as_string()));
   }
+  static bool is_refused(const json::value& answer) {
+    const json::value* is_error = json::find(answer.at("result").as_object(), "isError");
+    return is_error && is_error->as_bool();
+  }
   json::value info() { return call("server_info", "{}").at("result").at("structuredContent"); }
 
   io::TestFolder folder_;
@@ -81,6 +90,17 @@ TEST_F(WorldTest, CallsAToolAndCountsIt) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "state" / "audit.jsonl"));
 }
 
+TEST_F(WorldTest, TheNodeIsPartOfIdsAndIsKept) {
+  build(R"({"toolsets": ["admin"]})");
+  const std::string node(json::view(info().at("node").as_string()));
+  EXPECT_TRUE(is_node(node));
+  EXPECT_THAT(json::write(call("audit_tail", "{}")), HasSubstr("req_" + node + "-"));
+  EXPECT_EQ(config::open_node(world_->config(), random_).value(), node);
+  const std::string key = world_->server_options().value().state_key;
+  EXPECT_GE(key.size(), 32U);
+  EXPECT_EQ(world_->server_options().value().state_key, key);
+}
+
 TEST_F(WorldTest, TimeIsTheClockThatItWasGiven) {
   build(R"({"toolsets": ["admin"]})");
   EXPECT_EQ(info().at("startedAt"), json::value(format_iso8601(clock_.wall())));
@@ -102,11 +122,53 @@ TEST_F(WorldTest, WithoutTheToolsetCodeNothingTellsOfRuns) {
 
 TEST_F(WorldTest, AdoptedRulesJudgeTheNextCall) {
   build(R"({"toolsets": ["admin", "files"]})");
-  policy::Policy stricter = world_->config().policy;
-  stricter.rules.mode = policy::PolicyMode::readonly;
-  world_->adopt_policy(stricter);
-  EXPECT_TRUE(call("write", R"({"path": "/tmp/x", "content": "x"})").at("result").at("isError").as_bool());
+  world_->adopt(config_of(R"({"toolsets": ["admin", "files"], "policy": {"mode": "readonly"}})"));
+  EXPECT_TRUE(is_refused(call("write", R"({"path": "/tmp/x", "content": "x"})")));
   EXPECT_EQ(info().at("policyMode"), json::value("readonly"));
+}
+
+TEST_F(WorldTest, AdoptedMountsHoldForTheNextCall) {
+  std::filesystem::create_directories(folder_ / "a");
+  build(R"({"toolsets": ["admin", "files"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
+  EXPECT_FALSE(is_refused(call("write", R"({"path": "/host/a/x", "content": "x"})")));
+  world_->adopt(config_of(R"({"toolsets": ["admin", "files"], "mounts": [{"name": "a", "path": "a"}]})"));
+  EXPECT_TRUE(is_refused(call("write", R"({"path": "/host/a/y", "content": "y"})")));
+  EXPECT_FALSE(is_refused(call("read", R"({"path": "/host/a/x"})")));
+  EXPECT_EQ(info().at("mounts"), (json::value{{{"path", "/host/a"}, {"mode", "ro"}}}));
+  world_->adopt(config_of(R"({"toolsets": ["admin", "files"]})"));
+  EXPECT_TRUE(is_refused(call("read", R"({"path": "/host/a/x"})")));
+}
+
+TEST_F(WorldTest, AMountThatIsGoneIsLeftOutAndTheOthersStay) {
+  std::filesystem::create_directories(folder_ / "a");
+  build(R"({"toolsets": ["files"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
+  world_->adopt(config_of(
+      R"({"toolsets": ["files"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}, {"name": "b", "path": "b"}]})"));
+  EXPECT_FALSE(is_refused(call("write", R"({"path": "/host/a/x", "content": "x"})")));
+  EXPECT_TRUE(is_refused(call("read", R"({"path": "/host/b"})")));
+}
+
+TEST_F(WorldTest, AdoptedDeniedPathsHoldForTheNextCall) {
+  build(R"({"toolsets": ["files"]})");
+  call("write", R"({"path": "/tmp/x", "content": "x"})");
+  world_->adopt(config_of(R"({"toolsets": ["files"], "policy": {"filesystem": {"denied": ["/tmp/x"]}}})"));
+  EXPECT_TRUE(is_refused(call("read", R"({"path": "/tmp/x"})")));
+}
+
+TEST_F(WorldTest, AToolThatIsSwitchedOffIsUnknownToTheNextCall) {
+  build(R"({"toolsets": ["files"]})");
+  world_->adopt(config_of(R"({"toolsets": ["files"], "tools": {"write": {"enabled": false}}})"));
+  EXPECT_TRUE(call("write", R"({"path": "/tmp/x", "content": "x"})").as_object().contains("error"));
+}
+
+TEST_F(WorldTest, AToolsetGoesAndComesBackWithoutARestart) {
+  build(R"({"toolsets": ["admin", "files"]})");
+  world_->adopt(config_of(R"({"toolsets": ["admin"]})"));
+  EXPECT_TRUE(call("read", R"({"path": "/tmp"})").as_object().contains("error"));
+  EXPECT_EQ(info().at("toolsets"), (json::value{"admin"}));
+  world_->adopt(config_of(R"({"toolsets": ["admin", "files", "code"]})"));
+  EXPECT_FALSE(is_refused(call("read", R"({"path": "/tmp"})")));
+  EXPECT_EQ(info().at("toolsets"), (json::value{"admin", "files"})) << "code was not opened at the start";
 }
 
 }  // namespace

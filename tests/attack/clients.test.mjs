@@ -28,7 +28,7 @@ test('a client without a session gets a key with its first run, and only the key
   const server = await serve(t, code());
   const first = await callTool(server.endpoint, 'run_js', { code: 'globalThis.secret = 1', session: 'work' });
   const key = first.structuredContent.session;
-  assert.match(key, /^work-[0-9a-f]{24}$/);
+  assert.match(key, /^work-[a-z2-7]{4}-[0-9a-f]{24}$/);
   assert.ok(first.content[0].text.includes(`pass session "${key}"`), first.content[0].text);
   const again = await callTool(server.endpoint, 'run_js', { code: 'console.log(secret)', session: key });
   assert.equal(again.structuredContent.stdout, '1\n');
@@ -38,7 +38,7 @@ test('a client without a session gets a key with its first run, and only the key
   assert.notEqual(other.structuredContent.session, key);
   const guessed = await callTool(server.endpoint, 'run_js', { code: 'console.log(typeof secret)', session: `work-${'0'.repeat(24)}` });
   assert.equal(guessed.structuredContent.stdout, 'undefined\n');
-  assert.match(guessed.structuredContent.session, /^work-[0-9a-f]{24}$/);
+  assert.match(guessed.structuredContent.session, /^work-[a-z2-7]{4}-[0-9a-f]{24}$/);
 });
 
 test('memory and saved tools are not shared, also where /tmp is', async (t) => {

@@ -6,7 +6,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, syml
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ask, callTool } from '../mcp.mjs';
-import { configured, run, serve, start, until } from '../program.mjs';
+import { configured, run, serve, start, temporaryDirectory, until } from '../program.mjs';
 
 const fixture = join(import.meta.dirname, '..', 'upstream', 'fixtures', 'moody_server.py');
 const moody = (name, more = {}) => ({ name, command: 'python3', args: [fixture, 'steady'], expose: 'tools', ...more });
@@ -89,6 +89,41 @@ test('a change that only tightens applies at once', async (t) => {
   await until('b to be gone', async () => !(await toolNames(server)).includes('b__echo'), { seconds: 60 });
   await until('the deny list to be in force', async () => /DENIED/.test(textOf(await callTool(server.endpoint, 'a__echo', { text: 'x' }))));
   assert.deepEqual(reloads(server), ['reload_applied']);
+});
+
+// what tightens · before · after, with DATA for a directory that has the file x · a call that worked before and does not work any more
+const tightenings = [
+  ['a mount that goes', { mounts: [{ name: 'here', path: 'DATA' }] }, {}, 'read', { path: '/host/here/x' }],
+  ['a mount that becomes ro', { mounts: [{ name: 'here', path: 'DATA', mode: 'rw' }] }, { mounts: [{ name: 'here', path: 'DATA' }] }, 'write', { path: '/host/here/y', content: 'y' }],
+  ['a longer deny list of a mount', { mounts: [{ name: 'here', path: 'DATA' }] }, { mounts: [{ name: 'here', path: 'DATA', deny: ['x'] }] }, 'read', { path: '/host/here/x' }],
+  ['a shorter allow list of a mount', { mounts: [{ name: 'here', path: 'DATA', allow: ['x', 'z'] }] }, { mounts: [{ name: 'here', path: 'DATA', allow: ['z'] }] }, 'read', { path: '/host/here/x' }],
+  ['denied paths', { mounts: [{ name: 'here', path: 'DATA' }] }, { mounts: [{ name: 'here', path: 'DATA' }], policy: { filesystem: { denied: ['/host/here/x'] } } }, 'read', { path: '/host/here/x' }],
+  ['denied paths of programs', { mounts: [{ name: 'here', path: 'DATA' }] }, { mounts: [{ name: 'here', path: 'DATA' }], policy: { filesystem: { denied: ['/host/here/x'] } } }, 'run_js', { code: 'require("fs").readFileSync("/host/here/x", "utf8")' }],
+  ['a tool that is switched off', {}, { tools: { read: { enabled: false } } }, 'read', { path: '/tmp' }],
+  ['a toolset that goes', {}, { toolsets: ['code'] }, 'read', { path: '/tmp' }],
+];
+
+for (const [what, before, after, tool, args] of tightenings) {
+  test(`${what}: in force for the next call`, async (t) => {
+    const data = temporaryDirectory(t);
+    writeFileSync(join(data, 'x'), 'x');
+    const at = (config) => JSON.parse(JSON.stringify({ ...base, ...config }).replaceAll('"DATA"', JSON.stringify(data)));
+    const server = await serve(t, { config: at(before) });
+    const works = () => callTool(server.endpoint, tool, args).then(({ isError }) => !isError, () => false);
+    assert.ok(await works(), 'before the change');
+    rewrite(server, at(after));
+    await until('the reload to be on record', () => reloads(server).includes('reload_applied'));
+    assert.ok(!await works(), 'after the change');
+  });
+}
+
+test('a smaller result budget is in force for the next call', async (t) => {
+  const server = await serve(t, { config: base });
+  const long = () => callTool(server.endpoint, 'run_js', { code: 'console.log("0123456789".repeat(400))' }).then((result) => textOf(result).length);
+  const before = await long();
+  rewrite(server, { ...base, tools: { run_js: { resultBytes: 1024 } } });
+  await until('the reload to be on record', () => reloads(server).includes('reload_applied'));
+  assert.ok(await long() < before);
 });
 
 test('of a mixed change, servers that go do so at once and the rest waits', async (t) => {

@@ -141,7 +141,7 @@ test('a name that a client gives itself satisfies no allow rule, and explain say
   });
   assert.match(await client.refused('write', { path: '/host/p/x', content: 'x' }), /DENIED/);
   const lines = readFileSync(join(stateOf(client.cwd), 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
-  const id = JSON.stringify(lines.at(-1)).match(/req_[0-9a-f]+/)[0];
+  const id = JSON.stringify(lines.at(-1)).match(/req_[a-z2-7]+-[0-9a-f]+/)[0];
   const { stdout } = await run('relay', ['explain', id], { cwd: client.cwd });
   assert.match(stdout, /own claim/);
 });

@@ -141,7 +141,7 @@ test('an agent cannot confirm itself; the operator can, once, for exactly this c
   assert.ok(!tools.some(({ name }) => name === 'operation_confirm'));
   const args = { path: '/host/p/made.txt', content: 'x' };
   const refused = textOf(await callTool(server.endpoint, 'write', args));
-  const id = refused.match(/relay approvals approve ([0-9a-f]+)/)[1];
+  const id = refused.match(/relay approvals approve ([a-z0-9-]+)/)[1];
   assert.doesNotMatch(refused, /operation_confirm|token=/);
   const listed = await until('the call to be listed', async () => JSON.parse((await run('relay', ['approvals', 'list', '--json'], { cwd: server.cwd })).stdout).find((one) => one.id === id));
   assert.equal(listed.kind, 'call');
@@ -158,7 +158,7 @@ test('an agent cannot confirm itself; the operator can, once, for exactly this c
   assert.match(answer.args.by, /uid/);
   assert.equal(answer.args.reason, 'fine');
 
-  const denied = await run('relay', ['approvals', 'deny', textOf(other).match(/approve ([0-9a-f]+)/)[1]], { cwd: server.cwd });
+  const denied = await run('relay', ['approvals', 'deny', textOf(other).match(/approve ([a-z0-9-]+)/)[1]], { cwd: server.cwd });
   assert.equal(denied.code, 0, denied.stderr);
   assert.ok(lines(server.state).some(({ tool: name, action }) => name === 'approvals' && action === 'deny'));
 });

@@ -148,7 +148,7 @@ test('audit tail is for people on a terminal, and records for programs', async (
     const line = [program('relay'), 'audit', 'tail', '-c', server.file, ...lines, ...args];
     return execFileSync('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...line], { cwd: server.cwd, encoding: 'utf8', input: '', env: { ...process.env, RELAY_STATE: stateOf(server.cwd) } });
   };
-  assert.match(onTerminal(), /^\d\d-\d\d \d\d:\d\d:\d\d  \w+ +[\d.]+ (us|ms|s)  read +\S.* req_[0-9a-f]{8}  \{"path/);
+  assert.match(onTerminal(), /^\d\d-\d\d \d\d:\d\d:\d\d  \w+ +[\d.]+ (us|ms|s)  read +\S.* req_[a-z2-7]{4}-[0-9a-f]{8}  \{"path/);
   assert.doesNotMatch(onTerminal('-n', '50'), /start/, 'start lines are for those who ask');
   assert.match(onTerminal('-n', '50', '--all'), /start/);
   assert.match(onTerminal('--json'), /^\{"ts":/);

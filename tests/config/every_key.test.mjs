@@ -10,7 +10,7 @@ import { connect as connectTcp } from 'node:net';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from '../mcp.mjs';
+import { initialize, request } from '../mcp.mjs';
 import { atEnd, configured, freePort, run, serve, start, stateOf, temporaryDirectory, until } from '../program.mjs';
 import { another, connect } from '../files/clients.mjs';
 import { listen } from './facts_server.mjs';
@@ -310,11 +310,13 @@ for (const [title, key, limits] of [['connections in all', 'server.maxConnection
 group('the HTTP server', {
   start: (t, config) => serve(t, { config, flags: ['--no-open'] }),
   plain: () => ({ toolsets: ['files'] }),
-  flipped: () => ({ toolsets: ['files'], server: { ui: false, allowedHosts: ['relay.example'] }, cors: { allowedOrigins: ['https://page.example'] } }),
+  flipped: () => ({ toolsets: ['files'], server: { ui: false, allowedHosts: ['relay.example'], node: 'left', stateKeyPath: 'other/state.key' }, cors: { allowedOrigins: ['https://page.example'] } }),
   looks: {
     'server.ui': (server) => get(server, '/'),
     'server.allowedHosts': (server) => get(server, '/healthz', { host: 'relay.example' }),
     'cors.allowedOrigins': (server) => get(server, '/healthz', { origin: 'https://page.example' }),
+    'server.node': async (server) => (await initialize(server.endpoint)).startsWith('left-'),
+    'server.stateKeyPath': (server) => existsSync(join(server.cwd, 'other/state.key')),
   },
 });
 
