@@ -207,6 +207,18 @@ describe("calls", () => {
     assert.equal(JSON.parse(calls.sync("slow", "{}").header).result, "slow");
     assert.equal(parts.idOf(calls.next(0)), first);
   });
+  test("relay hears of waits that last, and of no others", () => {
+    const paces = (handlers, act) => {
+      const { relay, calls } = setup(handlers);
+      act(calls);
+      return relay.sent.filter(({ kind }) => kind === 21).map(({ header }) => header.waits);
+    };
+    assert.deepEqual(paces({ fast: () => ({ result: 1 }) }, (calls) => calls.sync("fast", "{}")), []);
+    assert.deepEqual(paces({}, (calls) => calls.next(5)), []);
+    assert.deepEqual(paces({ slow: () => ({ result: 1, delayMs: 40 }) }, (calls) => calls.sync("slow", "{}")), [true, false]);
+    assert.deepEqual(paces({}, (calls) => calls.sleep(40)), [true, false]);
+    assert.deepEqual(paces({}, (calls) => calls.next(40)), [true, false]);
+  });
   test("frames nobody asked for are dropped", () => {
     const { relay, calls } = setup({});
     relay.push({ kind: 2, header: '{"id":99,"ok":true}' });

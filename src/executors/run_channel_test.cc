@@ -53,7 +53,8 @@ class RunChannelTest : public testing::Test {
 
   RunOutcome run(RunStop stop = {}) {
     RunChannel channel(loop.get_executor(), fake.child, echo, recorder);
-    auto result = run_to_end(loop, channel.run(owned, std::move(stop)));
+    auto result = run_to_end(
+        loop, channel.run(owned, std::move(stop), [this](RunPace pace) { paces.push_back(pace); }));
     if (!result || !*result) return RunOutcome{.exit_code = -1};
     fate = (*result)->fate;
     return (*result)->outcome;
@@ -71,6 +72,7 @@ class RunChannelTest : public testing::Test {
   void say_done() { fake.say(make_frame(FrameKind::done, R"({"exitCode":0})")); }
 
   boost::asio::io_context loop{1};
+  std::vector<RunPace> paces;
   OwnedRun owned;
   RunRequest& request = owned.request;
   Recorder recorder;
@@ -296,6 +298,22 @@ TEST_F(RunChannelTest, DoneIsReadWithSuspicion) {
   EXPECT_EQ(outcome.error->type.size(), 200U);
   EXPECT_EQ(outcome.error->message.size(), limits::kRunErrorBytes);
   EXPECT_EQ(outcome.usage.cpu_ms, 0);
+}
+
+TEST_F(RunChannelTest, TellsWhenTheGuestWaitsAndGoesOn) {
+  fake.say(make_frame(FrameKind::pace, R"({"waits":true})"));
+  fake.say(make_frame(FrameKind::pace, R"({"waits":false})"));
+  say_done();
+  EXPECT_EQ(run().exit_code, 0);
+  EXPECT_EQ(paces, (std::vector{RunPace::waits, RunPace::computes}));
+}
+
+TEST_F(RunChannelTest, APaceWithoutItsMemberBreaksTheProtocol) {
+  fake.say(make_frame(FrameKind::pace, "{}"));
+  const RunOutcome outcome = run();
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->type, "SandboxViolation");
+  EXPECT_TRUE(paces.empty());
 }
 
 }  // namespace
