@@ -286,4 +286,17 @@ inline constexpr std::size_t kShapeNodes = 2'000;        // of one schema that a
 inline constexpr int kShapeDepth = 16;
 inline constexpr std::size_t kRunTokens = 1024;  // runs that may call over HTTP at once
 
+// Shell commands.
+inline constexpr std::size_t kShellTextBytes = 256 * kKiB;        // a longer one is not understood
+inline constexpr std::size_t kShellNesting = 100;                 // of commands in commands; bounds the stack
+inline constexpr std::size_t kShellParseSteps = 4 * 1024 * 1024;  // of the parser for one text, about 50 ms
+inline constexpr std::size_t kShellInnerTexts = 8;                // texts in texts: bash -c "bash -c '…'"
+inline constexpr std::size_t kShellFiles = 1'000;                 // that one text writes
+inline constexpr std::size_t kShellCommands = 20'000;             // of one text and those in it
+inline constexpr std::size_t kShellPatternMemoryBytes = 64 * kMiB;  // most that the pattern table may use
+inline constexpr std::size_t kShellOpaqueParts = 32;        // reasons that are told; more say nothing new
+inline constexpr std::size_t kShellGuesses = 4;             // values of one variable that are tried
+inline constexpr std::size_t kShellGuessBytes = 16 * kKiB;  // of one such value
+inline constexpr std::size_t kShellWordFields = 256;        // words that one word expands to
+
 }  // namespace relay::limits
