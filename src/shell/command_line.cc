@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -79,6 +80,8 @@ class Understanding {
   };
 
   void add_opaque(std::string clause);
+  /// False when the work for one text is used up; then it is opaque.
+  bool spend(std::size_t bytes);
   void add_value(const std::string& name, const std::string& value);
   void learn_values(const ShellScript& script);
   void judge_variable(std::string_view name, const ExpandedField& value);
@@ -105,13 +108,26 @@ class Understanding {
   CommandLine& out_;
   VariableValues values_;
   std::vector<QueuedText> queue_;
+  std::set<std::pair<std::string, Dialect>, std::less<>> read_;  // no text is read twice
+  std::size_t read_bytes_ = 0;
+  std::size_t work_ = 0;
   std::size_t depth_ = 0;
 };
 
 void Understanding::add_opaque(std::string clause) {
+  if (clause.size() > limits::kShellClauseBytes) {
+    clause.resize(limits::kShellClauseBytes);
+    clause += "…";
+  }
   if (out_.opaque.size() < limits::kShellOpaqueParts &&
       std::ranges::find(out_.opaque, clause) == out_.opaque.end())
     out_.opaque.push_back(std::move(clause));
+}
+
+bool Understanding::spend(std::size_t bytes) {
+  work_ += bytes;
+  if (work_ > limits::kShellWork) add_opaque("it takes too long to read");
+  return work_ <= limits::kShellWork;
 }
 
 void Understanding::add_value(const std::string& name, const std::string& value) {
@@ -126,10 +142,11 @@ void Understanding::learn_values(const ShellScript& script) {
     for (const ScriptCommand& command : script.commands) {
       const WordExpander expander(script, values_);
       for (const Assignment& assignment : command.assignments) {
-        if (values_.size() > limits::kShellCommands) return;
+        if (!spend(assignment.name.size())) return;
         std::string whole;
         for (const Word& value : assignment.values) {
           const ExpandedField field = expander.expand_whole(value);
+          if (!spend(field.guess.size())) return;
           if (!whole.empty()) whole.push_back(' ');
           whole += field.guess;
           if (assignment.values.size() > 1) add_value(assignment.name, field.guess);
@@ -176,6 +193,9 @@ void Understanding::read_text(std::string_view text, Dialect dialect, const std:
     std::erase(clean, '\0');
     text = clean;
   }
+  if (!read_.emplace(text, dialect).second) return;
+  read_bytes_ += text.size();
+  if (read_bytes_ > limits::kShellTotalBytes) return add_opaque("the texts in it are too long to be read");
   const ShellScript script = parse_script(text, dialect);
   for (const std::string& unclear : script.unclear) add_opaque(unclear);
   learn_values(script);
@@ -184,6 +204,7 @@ void Understanding::read_text(std::string_view text, Dialect dialect, const std:
       add_opaque("it has too many commands");
       break;
     }
+    if (!spend(0)) break;
     read_command(script, command, inside);
   }
   // Texts that were found inside are read when this one is done, so that they know all its variables.
@@ -260,8 +281,13 @@ void Understanding::read_argv(const Fields& given, const Reading& reading, std::
   if (argv.empty()) return;
   CommandWords words = guesses_of(argv);
   if (words.empty()) return check_name(argv);
-  if (std::ranges::find(reading.parsed->readings, words) == reading.parsed->readings.end())
-    reading.parsed->readings.push_back(std::move(words));
+  std::size_t bytes = sizeof(ExpandedField);
+  for (const std::string& word : words) bytes += word.size() + sizeof(std::string);
+  if (!spend(bytes)) return;
+  std::vector<CommandWords>& readings = reading.parsed->readings;
+  if (std::ranges::find(readings, words) != readings.end()) return;
+  if (readings.size() >= limits::kShellReadings) return add_opaque("a command has too many readings");
+  readings.push_back(std::move(words));
   check_name(argv);
   check_arguments(argv);
   note_hosts(argv);
@@ -383,7 +409,7 @@ bool Understanding::writes_file(std::string_view name) const {
 
 void Understanding::queue_text(const InnerText& text) {
   if (text.text.knowledge != Knowledge::known)
-    add_opaque(fmt::format("the text that {} reads is not fixed: {}", text.by, text.text.text.substr(0, 80)));
+    add_opaque(fmt::format("the text that {} reads is not fixed: {}", text.by, text.text.text));
   std::string all;
   for (std::size_t i = 0; i < text.positional.size(); ++i) {
     add_value(std::to_string(i + 1), text.positional[i].guess);

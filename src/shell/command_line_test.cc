@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/limits.h"
+
 namespace relay::shell {
 namespace {
 
@@ -189,6 +191,25 @@ TEST(CommandLine, SurvivesDeepNesting) {
   std::string doubling = "a=xxxxxxxx\n";
   for (int i = 0; i < 100; ++i) doubling += "a=$a$a\n";
   EXPECT_THAT(understand(doubling).commands, IsEmpty());
+}
+
+// Each would take time or memory beyond all measure if nothing bounded it.
+TEST(CommandLine, BoundsItsWork) {
+  const auto repeated = [](std::string_view text) {
+    std::string out;
+    while (out.size() < 100'000) out += text;
+    return out;
+  };
+  const std::string value = "x=" + std::string(3'000, 'y') + "\n";
+  for (const std::string& text :
+       {repeated("docker exec "), repeated("sudo -x "), repeated("{a,b}{c,d}{e,f}{g,h}{i,j}{k,l}{m,n}{o,p} "),
+        repeated("{a,"), "echo x" + repeated("|rev"), value + repeated("$x$x$x;"), value + repeated("$x "),
+        repeated("(("), repeated("`a \\`b "), "sh -c '" + repeated("sh -c ls;") + "'", repeated(">f ")})
+    understand(text);
+  EXPECT_TRUE(understand(repeated("docker exec ")).is_opaque());
+  EXPECT_TRUE(understand(std::string(limits::kShellTextBytes + 1, 'a')).is_opaque());
+  const CommandLine line = understand(repeated("$"));
+  for (const std::string& clause : line.opaque) EXPECT_LE(clause.size(), limits::kShellClauseBytes + 3);
 }
 
 TEST(CommandLine, ReadsPosixShellsAsBothDialects) {

@@ -1,5 +1,6 @@
 #include "shell/judgement.h"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -28,15 +29,23 @@ bool has_wildcard(std::string_view program) {
   return program.find_first_of("*?[") != std::string_view::npos && program != "[" && program != "[[";
 }
 
-TierFinding judge_readings(const ParsedCommand& command) {
-  TierFinding finding;
+TierFinding judge_words(const CommandWords& words) {
+  TierFinding finding = find_tier_of(words);
   const auto consider = [&](TierFinding found) {
     if (found.tier > finding.tier) finding = std::move(found);
   };
+  if (has_wildcard(words[0])) consider(find_tier_of_pattern(words[0], words));
+  consider(find_pattern(canonical_text(words)));
+  return finding;
+}
+
+// Scripts repeat themselves: a reading is judged once.
+TierFinding judge_readings(const ParsedCommand& command, std::map<CommandWords, TierFinding>& known) {
+  TierFinding finding;
   for (const CommandWords& words : command.readings) {
-    consider(find_tier_of(words));
-    if (has_wildcard(words[0])) consider(find_tier_of_pattern(words[0], words));
-    consider(find_pattern(canonical_text(words)));
+    const auto [entry, is_new] = known.try_emplace(words);
+    if (is_new) entry->second = judge_words(words);
+    if (entry->second.tier > finding.tier) finding = entry->second;
   }
   return finding;
 }
@@ -65,8 +74,9 @@ ShellJudgement judge(const ShellRequest& request) {
   if (!request.foreign.empty())
     out.line.opaque.push_back(fmt::format("the code that {} gets is not read", request.foreign));
   Judging judging(out);
+  std::map<CommandWords, TierFinding> known;
   for (const ParsedCommand& command : out.line.commands) {
-    JudgedCommand judged{command.words, command.inside, judge_readings(command)};
+    JudgedCommand judged{command.words, command.inside, judge_readings(command, known)};
     judging.consider(judged.finding, shown(command.words));
     out.commands.push_back(std::move(judged));
   }

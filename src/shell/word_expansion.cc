@@ -122,7 +122,19 @@ Fields WordExpander::expand_all(const std::vector<Word>& words) const {
 Fields WordExpander::expand(const Word& word) const {
   std::size_t budget = limits::kShellWordFields;
   Fields out;
-  for (const Atoms& atoms : expand_braces(atoms_of(word), budget)) append_fields(atoms, out);
+  const Atoms whole = atoms_of(word);
+  const bool has_braces = std::ranges::any_of(
+      whole, [](const Atom& atom) { return !atom.piece && !atom.quoted && atom.byte == '{'; });
+  if (!has_braces || whole.size() > limits::kShellBraceBytes || spent_ > limits::kShellGuessTotal) {
+    append_fields(whole, out);
+    for (ExpandedField& field : out)
+      if (has_braces) field.knowledge = Knowledge::unknown;
+    return out;
+  }
+  for (const Atoms& atoms : expand_braces(whole, budget)) {
+    spent_ += atoms.size();
+    append_fields(atoms, out);
+  }
   return out;
 }
 
@@ -240,9 +252,14 @@ void WordExpander::append_fields(const Atoms& atoms, Fields& out) const {
 // Values are cut, because `a=$a$a` doubles one with each line.
 ExpandedField WordExpander::value_of(const WordPiece& piece) const {
   ExpandedField out = find_value(piece);
-  if (out.guess.size() <= limits::kShellGuessBytes || piece.kind == WordPiece::Kind::literal) return out;
-  out.guess.resize(limits::kShellGuessBytes);
-  out.knowledge = Knowledge::unknown;
+  if (piece.kind == WordPiece::Kind::literal) return out;
+  const std::size_t most = std::min(limits::kShellGuessBytes,
+                                    limits::kShellGuessTotal - std::min(spent_, limits::kShellGuessTotal));
+  if (out.guess.size() > most) {
+    out.guess.resize(most);
+    out.knowledge = Knowledge::unknown;
+  }
+  spent_ += out.guess.size();
   return out;
 }
 
@@ -291,6 +308,7 @@ ExpandedField WordExpander::find_value(const WordPiece& piece) const {
 std::optional<std::string> WordExpander::find_output(const CommandSpan& span) const {
   const auto& commands = script_.commands;
   if (span.first >= span.last || span.last > commands.size()) return std::nullopt;
+  if (depth_ >= limits::kShellOutputDepth) return std::nullopt;
   const std::size_t level = commands[span.first].level;
   const ScriptCommand* last = nullptr;
   for (std::size_t i = span.first; i < span.last; ++i) {
@@ -300,7 +318,10 @@ std::optional<std::string> WordExpander::find_output(const CommandSpan& span) co
     if (last && !linked) return std::nullopt;
     last = &commands[i];
   }
-  return find_output(*last);
+  ++depth_;
+  std::optional<std::string> printed = find_output(*last);
+  --depth_;
+  return printed;
 }
 
 std::optional<std::string> WordExpander::find_output(const ScriptCommand& command) const {

@@ -35,7 +35,8 @@ using VariableValues = std::map<std::string, std::vector<std::string>, std::less
 
 class WordExpander {
  public:
-  /// Both outlive the expander. `choice` says which of several values of a variable to take.
+  /// Both outlive the expander, which is for one command: its work is bounded. `choice` says which of several
+  /// values of a variable to take.
   WordExpander(const ShellScript& script, const VariableValues& values, std::size_t choice = 0)
       : script_(script), values_(values), choice_(choice) {}
 
@@ -68,6 +69,8 @@ class WordExpander {
   const ShellScript& script_;
   const VariableValues& values_;
   std::size_t choice_;
+  mutable std::size_t depth_ = 0;  // of outputs that are being worked out
+  mutable std::size_t spent_ = 0;  // bytes of values
 };
 
 }  // namespace relay::shell

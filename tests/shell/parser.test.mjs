@@ -2,6 +2,8 @@
 // another parser sees run, Relay sees too, or it says that something is opaque.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { forEachChild, parse } from 'unbash';
 import { cleanEnvironment, program, temporaryDirectory } from '../program.mjs';
@@ -79,6 +81,27 @@ test('no command is hidden: a sample against shfmt', (t) => {
   assert.ok(seen > texts.length / 2, `shfmt sees the command in ${seen} of ${texts.length} texts`);
   assert.deepEqual(hidden, []);
 });
+
+// The shells themselves: what they run in an empty directory, where the command leaves a mark.
+for (const [shell, asText] of [['bash', (text) => text], ['dash', (text) => `sh -c '${text.replaceAll("'", "'\\''")}'`]])
+  test(`no command is hidden: a sample that ${shell} runs`, (t) => {
+    const directory = temporaryDirectory(t), mark = join(directory, 'mark');
+    writeFileSync(join(directory, name), `#!/bin/sh\n: > ${mark}\n`, { mode: 0o755 });
+    const ends = (text) => !/(while|until) (?!.*break)|select/.test(text);
+    const texts = pairs().filter((text, i) => i % 61 === 0 && ends(text));
+    const answers = classify(t, texts.map(asText));
+    const hidden = [];
+    let ran = 0;
+    for (const [i, text] of texts.entries()) {
+      rmSync(mark, { force: true });
+      spawnSync(shell, ['-c', text], { cwd: directory, env: { PATH: `${directory}:/usr/bin:/bin` }, stdio: 'ignore', timeout: 20_000, killSignal: 'SIGKILL' });
+      if (!existsSync(mark)) continue;
+      ran += 1;
+      if (!answers[i].opaque && !answers[i].commands.some((words) => words[0] === name)) hidden.push(text);
+    }
+    assert.ok(ran > texts.length / 4, `${shell} runs the command of ${ran} of ${texts.length} texts`);
+    assert.deepEqual(hidden, []);
+  });
 
 test('plain work is not opaque', (t) => {
   const texts = ['ls -la | wc -l', 'git log --oneline -5', 'for f in *.c; do echo "$f"; done', 'cd src && make test 2>&1 | tail -20',
