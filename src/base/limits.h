@@ -286,4 +286,25 @@ inline constexpr std::size_t kShapeNodes = 2'000;        // of one schema that a
 inline constexpr int kShapeDepth = 16;
 inline constexpr std::size_t kRunTokens = 1024;  // runs that may call over HTTP at once
 
+// Shell commands.
+inline constexpr std::size_t kShellTextBytes =
+    128 * kKiB;                                    // a longer one is not understood; no argument is longer
+inline constexpr std::size_t kShellNesting = 100;  // of commands in commands; bounds the stack
+inline constexpr std::size_t kShellParseSteps = 1024 * 1024;        // of the parser for one text, about 15 ms
+inline constexpr std::size_t kShellInnerTexts = 8;                  // texts in texts: bash -c "bash -c '…'"
+inline constexpr std::size_t kShellFiles = 1'000;                   // that one text writes
+inline constexpr std::size_t kShellCommands = 5'000;                // of one text and those in it
+inline constexpr std::size_t kShellPatternMemoryBytes = 64 * kMiB;  // most that the pattern table may use
+inline constexpr std::size_t kShellOpaqueParts = 32;         // reasons that are told; more say nothing new
+inline constexpr std::size_t kShellClauseBytes = 160;        // of one reason
+inline constexpr std::size_t kShellGuesses = 4;              // values of one variable that are tried
+inline constexpr std::size_t kShellGuessBytes = 2 * kKiB;    // of one such value
+inline constexpr std::size_t kShellGuessTotal = 128 * kKiB;  // of all values in one command
+inline constexpr std::size_t kShellOutputDepth = 16;         // commands in a pipe whose output is worked out
+inline constexpr std::size_t kShellWork = 2 * kMiB;          // bytes of arguments of all commands of a text
+inline constexpr std::size_t kShellReadings = 64;            // ways to read one command
+inline constexpr std::size_t kShellTotalBytes = 256 * kKiB;  // of a text and the texts in it
+inline constexpr std::size_t kShellBraceBytes = 1 * kKiB;    // of a word whose braces are expanded
+inline constexpr std::size_t kShellWordFields = 256;         // words that one word expands to
+
 }  // namespace relay::limits

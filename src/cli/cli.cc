@@ -292,6 +292,26 @@ void add_approvals(CLI::App& root, CommandOptions& options) {
     app->add_option("--reason", options.reason, "A sentence for the audit log")->type_name("TEXT");
 }
 
+void add_classify(CLI::App& root, CommandOptions& options) {
+  CLI::App& app = *root.add_subcommand(
+      "classify", "Say what a shell command would run and how policy judges it; runs nothing");
+  add_config(app, options);
+  app.add_option("--tool", options.classify_tool, "The tool that would run it")
+      ->check(CLI::IsMember({"shell_exec", "shell_script", "shell_spawn", "session_send"}))
+      ->capture_default_str();
+  app.add_flag("--json", options.json, "As JSON");
+  CLI::Option* text = app.add_option("text", options.classify_text, "The command")->type_name("TEXT");
+  CLI::Option* lines =
+      app.add_flag("--lines", options.classify_lines,
+                   "Read commands from stdin, each a JSON string on a line; answer each with a "
+                   "line of JSON");
+  lines->excludes(text);
+  app.callback([&options, text, lines] {
+    options.command = Command::classify;
+    if (text->count() == 0 && lines->count() == 0) throw CLI::RequiredError("TEXT");
+  });
+}
+
 void add_keys(CLI::App& root, CommandOptions& options) {
   CLI::App& keys = *root.add_subcommand("keys", "The keys that sign capsules");
   keys.require_subcommand(1);
@@ -428,6 +448,7 @@ ParsedCommandLine parse_command_line(int argc, char** argv) {
   add_audit(root, parsed.options);
   add_keys(root, parsed.options);
   add_approvals(root, parsed.options);
+  add_classify(root, parsed.options);
   add_mcp(root, parsed.options);
   add_capsule(root, parsed.options);
   add_completions(root, parsed.options);

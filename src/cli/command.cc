@@ -15,6 +15,7 @@
 #include "audit/commands.h"
 #include "cli/approvals_command.h"
 #include "cli/capsule_command.h"
+#include "cli/classify_command.h"
 #include "cli/clean.h"
 #include "cli/doctor.h"
 #include "cli/mcp_command.h"
@@ -139,6 +140,7 @@ int dispatch(const CommandOptions& options) {
   if (options.command == Command::doctor) return run_doctor(options, loaded);
   if (!loaded.problems.empty()) return say_problems(loaded.problems);
   say_file_above(loaded.config);
+  if (options.command == Command::classify) return run_classify(options, loaded.config);
   if (!builds_world(options.command) && !prepare_state(loaded.config)) return 1;
   const std::string path = audit_path(options, loaded.config);
   switch (options.command) {
@@ -178,6 +180,7 @@ int dispatch(const CommandOptions& options) {
     case Command::init:
     case Command::check_config:
     case Command::doctor:
+    case Command::classify:
     case Command::mcp:
     case Command::completions: return 0;
   }

@@ -32,6 +32,7 @@ enum class Command : std::uint8_t {
   approvals_show,
   approvals_approve,
   approvals_deny,
+  classify,
   mcp,
   completions,
   status,
@@ -43,7 +44,7 @@ struct CommandOptions {
   config::ConfigSources sources;  // -c, RELAY_* and every flag that stands for a configuration key
 
   std::filesystem::path directory = ".";  // init
-  bool json = false;                      // doctor, status, audit verify, audit tail, approvals
+  bool json = false;                      // doctor, status, audit verify, audit tail, approvals, classify
   bool print_schema = false;              // check-config
   bool offline = false;                   // doctor
   bool segment = false;                   // audit verify
@@ -57,6 +58,10 @@ struct CommandOptions {
   bool all_lines = false;                 // audit tail: start lines too
   std::string request_id;                 // explain; approvals: the id
   std::string reason;                     // approvals approve, deny
+
+  std::string classify_tool = "shell_exec";  // classify
+  std::string classify_text;                 // classify
+  bool classify_lines = false;               // classify: texts from stdin, each a JSON string on a line
 
   McpOptions mcp;     // mcp ...
   std::string shell;  // completions
