@@ -107,13 +107,15 @@ void add_world(CLI::App& app, CommandOptions& options) {
          "A toolset to offer, instead of the configured ones. May be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  add_choice(app, options, "--policy", "policy/mode", "What is allowed at all",
+  add_choice(app, options, "--policy", "policy/mode",
+             "open: all but what is denied; guarded: changes need a permission; readonly: no changes",
              {"open", "guarded", "readonly"});
   add_number(app, options, "--timeout", "policy/limits/timeoutMs",
              "Wall clock limit of a run, in milliseconds");
   add_number(app, options, "--mem,--max-memory", "policy/limits/memMb", "Memory limit of a run, in MB");
   add_number(app, options, "--max-stdout", "policy/limits/stdoutBytes", "Output limit of a run, in bytes");
-  add_choice(app, options, "--log-level", "log/level", "What is worth a line",
+  add_choice(app, options, "--log-level", "log/level",
+             "Which messages are logged: this level and the more serious ones",
              {"debug", "info", "warn", "error"});
 }
 
@@ -128,7 +130,8 @@ void add_serve(CLI::App& root, CommandOptions& options) {
   add_world(app, options);
   add_number(app, options, "-p,--port", "server/port", "Port (default 7800; 0 lets the kernel choose)");
   add_text(app, options, "--bind", "server/bind", "Address (default 127.0.0.1)");
-  add_choice(app, options, "--auth", "auth/mode", "Who may call: everybody, or whoever has the token",
+  add_choice(app, options, "--auth", "auth/mode",
+             "Who may call: everybody (none), or clients that send the bearer token (token)",
              {"none", "token"});
   add_text(app, options, "--tls-cert", "server/tlsCert", "PEM certificate chain: serve HTTPS");
   add_text(app, options, "--tls-key", "server/tlsKey", "PEM private key");
@@ -202,7 +205,7 @@ void add_run(CLI::App& root, CommandOptions& options) {
                  "js or py (default: by the file's name; js for stdin and --eval)")
       ->check(CLI::IsMember({"js", "py"}));
   add_packages(run, options);
-  run.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
+  run.add_flag("-y,--yes", options.yes, "Answer yes to every confirmation");
   run.footer(
       "What follows FILE is the script's own. Exit codes: the script's, 1 when it throws, 2 for a mistake on "
       "the command line, 124 time limit, 126 policy, 137 memory.");
@@ -251,14 +254,14 @@ void add_audit(CLI::App& root, CommandOptions& options) {
   tail.add_option("--client", options.client_filter, "Only calls of this client");
   tail.add_option("--outcome", options.outcome_filter, "Only calls that ended so: ok, error, denied, ...");
   tail.add_option("--since", options.since, "Only from then on: 10m, 1h30m, 2d, or 2026-11-15T20:04Z");
-  tail.add_flag("--all", options.all_lines, "Start lines too, on a terminal");
-  tail.add_flag("-f,--follow", options.follow, "Go on as lines are written");
-  tail.add_flag("--json", options.json, "The records themselves, on a terminal too");
+  tail.add_flag("--all", options.all_lines, "Also show where calls start, on a terminal");
+  tail.add_flag("-f,--follow", options.follow, "Keep showing new lines");
+  tail.add_flag("--json", options.json, "Print the records as JSON, also on a terminal");
   tail.callback([&options, lines] {
     options.command = Command::audit_tail;
     if (!options.since.empty() && lines->count() == 0) options.lines = kTailLinesMax;
   });
-  CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, rung by rung");
+  CLI::App& explain = *root.add_subcommand("explain", "Print how a call was decided, check by check");
   add_config(explain, options);
   explain
       .add_option("request-id", options.request_id,
@@ -280,9 +283,9 @@ void add_approvals(CLI::App& root, CommandOptions& options) {
     app.callback([&options, command] { options.command = command; });
     return app;
   };
-  add("list", "What waits", Command::approvals_list);
-  CLI::App& show = add("show", "What exactly it would do", Command::approvals_show);
-  CLI::App& approve = add("approve", "Let it happen, once", Command::approvals_approve);
+  add("list", "List what waits", Command::approvals_list);
+  CLI::App& show = add("show", "Show exactly what it would do", Command::approvals_show);
+  CLI::App& approve = add("approve", "Allow it, once", Command::approvals_approve);
   CLI::App& deny = add("deny", "Refuse it", Command::approvals_deny);
   for (CLI::App* app : {&show, &approve, &deny})
     app->add_option("id", options.request_id,
@@ -349,7 +352,7 @@ void add_capsule_reader(CLI::App& capsule, CommandOptions& options, const std::s
   CLI::App& app = *capsule.add_subcommand(name, meaning);
   command == Command::capsule_run ? add_world(app, options) : add_config(app, options);
   if (command == Command::capsule_run)
-    app.add_flag("-y,--yes", options.yes, "Confirm what has to be confirmed");
+    app.add_flag("-y,--yes", options.yes, "Answer yes to every confirmation");
   app.add_option("capsule", options.capsule,
                  "A directory with capsule.json in it, or the name of a stored capsule")
       ->required()

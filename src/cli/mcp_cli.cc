@@ -75,7 +75,7 @@ CLI::Option* repeated(CLI::Option* option, const std::string& type) {
 void add_add(CLI::App& mcp, CommandOptions& options) {
   CLI::App& app = add_action(mcp, options, McpAction::add, "add",
                              "Add a server: relay mcp add NAME [OPTIONS] [--] COMMAND ARGS... | --url URL");
-  add_name(app, options, "What its tools are prefixed with");
+  add_name(app, options, "Name of the server, and prefix of its tools");
   add_entry_text(app, options, "-u,--url", "endpoint", "The address of a server that runs already", "URL");
   add_entry_choice(app, options, "-t,--transport", "transport",
                    "Default: stdio with a command, http with a URL", {"stdio", "http", "sse"});
@@ -89,7 +89,8 @@ void add_add(CLI::App& mcp, CommandOptions& options) {
   add_entry_choice(app, options, "--expose", "expose",
                    "Who sees its tools: programs (code, the default), the tool list (tools), both, none",
                    {"code", "tools", "both", "none"});
-  add_entry_text(app, options, "--cwd", "cwd", "Where it runs (default: beside the configuration)", "DIR");
+  add_entry_text(app, options, "--cwd", "cwd",
+                 "Its working directory (default: the directory of the configuration)", "DIR");
   add_entry_text(app, options, "--description", "description", "What it is for", "TEXT");
   add_entry_choice(app, options, "--era", "era", "Which generation of the protocol to speak",
                    {"probe", "legacy", "modern"});
@@ -98,8 +99,8 @@ void add_add(CLI::App& mcp, CommandOptions& options) {
   add_entry_number(app, options, "--start-timeout", "startTimeoutMs", "Milliseconds");
   add_entry_number(app, options, "--call-timeout", "callTimeoutMs", "Milliseconds");
   add_entry_number(app, options, "--idle-stop", "idleStopMs", "Milliseconds; 0: never");
-  add_list(app, options, "--allow", "allow", "Only these tools");
-  add_list(app, options, "--deny", "deny", "Never these tools");
+  add_list(app, options, "--allow", "allow", "Offer only these tools");
+  add_list(app, options, "--deny", "deny", "Never offer these tools");
   app.add_flag_callback(
       "--disabled", [&options] { options.mcp.entry["enabled"] = false; }, "Add it, but do not start it yet");
   app.add_flag_callback(
@@ -114,7 +115,7 @@ void add_add(CLI::App& mcp, CommandOptions& options) {
   repeated(
       app.add_option("--host", options.mcp.sandbox_hosts, "A host it may connect to (implies --sandbox)"),
       "HOST");
-  app.add_flag("--replace", options.mcp.replace, "Instead of a server of that name");
+  app.add_flag("--replace", options.mcp.replace, "Replace a server that has this name");
   app.prefix_command();
   app.footer(
       "Examples:\n"
@@ -144,7 +145,7 @@ void add_entries(CLI::App& mcp, CommandOptions& options) {
   };
   named(McpAction::remove, "remove", "Remove servers from the configuration");
   named(McpAction::enable, "enable", "Use servers again");
-  named(McpAction::disable, "disable", "Keep their entries, start nothing");
+  named(McpAction::disable, "disable", "Do not use servers, but keep their entries");
 }
 
 void add_live(CLI::App& mcp, CommandOptions& options) {
@@ -165,7 +166,7 @@ void add_live(CLI::App& mcp, CommandOptions& options) {
                   "One JSON object, key=value pairs, or - for JSON on stdin")
       ->type_name("ARGS...");
   call.add_flag("--json", options.mcp.json, "The whole result as JSON");
-  call.add_flag("-y,--yes", options.mcp.yes, "Confirm what has to be confirmed");
+  call.add_flag("-y,--yes", options.mcp.yes, "Answer yes to every confirmation");
   call.footer(
       "Examples:\n  relay mcp call fs read_text_file path=README.md\n  relay mcp call db query '{\"sql\": "
       "\"select 1\"}'");
@@ -173,7 +174,7 @@ void add_live(CLI::App& mcp, CommandOptions& options) {
                               "Show what a server wrote to stderr and what happened to it");
   add_name(logs, options, "Which server");
   logs.add_option("-n,--lines", options.mcp.lines, "How many")->check(CLI::Range(1, 100000));
-  logs.add_flag("-f,--follow", options.mcp.follow, "Go on as lines are written");
+  logs.add_flag("-f,--follow", options.mcp.follow, "Keep showing new lines");
 }
 
 void add_import(CLI::App& mcp, CommandOptions& options) {
@@ -199,8 +200,8 @@ void add_secret(CLI::App& mcp, CommandOptions& options) {
   CLI::App& set = add_action(secret, options, McpAction::secret_set, "set",
                              "Keep a value; it is read from stdin, never from the command line");
   add_name(set, options, "What to call it");
-  add_action(secret, options, McpAction::secret_list, "list", "Names only");
-  CLI::App& remove = add_action(secret, options, McpAction::secret_remove, "remove", "Forget values");
+  add_action(secret, options, McpAction::secret_list, "list", "List the names of the secrets");
+  CLI::App& remove = add_action(secret, options, McpAction::secret_remove, "remove", "Remove secrets");
   remove.add_option("name", options.mcp.names, "Which")->required()->type_name("NAME...");
 }
 

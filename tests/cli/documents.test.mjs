@@ -11,7 +11,8 @@ const pages = ['README.md', ...readdirSync(join(root, 'docs'), { recursive: true
 // `relay serve --port 1` in backquotes, and lines that begin with relay in blocks of code.
 function commandsIn(text) {
   const inline = [...text.matchAll(/`(relay [a-z][^`]*)`/g)].map(([, command]) => command.replace(/\s+/g, ' '));
-  const blocks = [...text.matchAll(/^(?: {4})?(relay [a-z].*)$/gm)].map(([, command]) => command);
+  const code = [...text.matchAll(/^```\w*\n(.*?)^```/gms)].map(([, block]) => block).join('\n') + [...text.matchAll(/^ {4}.*$/gm)].map(([line]) => `\n${line}`).join('');
+  const blocks = [...code.matchAll(/^(?: {4})?(relay [a-z].*)$/gm)].map(([, command]) => command);
   return [...inline, ...blocks].map((command) => command.replace(/ #.*$/, '').replace(/ {2,}.*$/, ''));
 }
 

@@ -21,7 +21,7 @@ test('add makes a configuration where there is none, with the template\'s commen
   await expectCode(mcp(cwd, ['add', 'fs', '--expose', 'tools', 'npx', '-y', 'server-filesystem', '.']), 0);
   assert.match(read(cwd), /\/\/ Relay's configuration/);
   const { stdout } = await expectCode(mcp(cwd, ['list']), 0);
-  assert.match(stdout, /^fs +stdio +tools +enabled +npx -y server-filesystem \.$/m);
+  assert.match(stdout, /^fs +stdio +tools +enabled +- +npx -y server-filesystem \.$/m);
   await expectCode(run('relay', ['check-config'], { cwd }), 0);
 });
 
