@@ -559,7 +559,7 @@ const argumentLooks = {
     encoding: [{ path: '/tmp/w', content: png, mode: 'overwrite' }, { encoding: 'base64' }], mode: [{ path: '/tmp/t', content: 'x' }, { mode: 'append' }],
     parents: [{ path: '/tmp/deep/er/w', content: 'x' }, { parents: true }],
   },
-  edit: { count: [{ path: '/tmp/t', oldText: 'alpha', newText: 'gamma' }, { count: 2 }] },
+  edit: { count: [{ path: '/tmp/t', oldText: 'alpha', newText: 'gamma' }, { count: 3 }] },  // both are refused: the others need the file
   search: {
     pattern: [{ filePattern: '*' }, { pattern: 'Beta' }],
     paths: [{ pattern: 'alpha' }, { paths: ['/out'] }], filePattern: [{ pattern: 'alpha' }, { filePattern: '*.md' }], caseSensitive: [{ pattern: 'ALPHA' }, { caseSensitive: false }],
