@@ -147,10 +147,10 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
   const world::Services services = process.view();
   auto world = world::World::build(config, world::Purpose::serve, services);
   if (!world) return failed(log, world.error());
-  auto options = (*world)->server_options();
-  if (!options) return failed(log, options.error());
+  auto state_key = (*world)->state_key();
+  if (!state_key) return failed(log, state_key.error());
   mcp::Server server(services.loop, (*world)->backend(), services.clock, (*world)->ids(),
-                     *std::move(options));
+                     {.state_key = *state_key});
 
   auto authenticator = make_authenticator(config, services.random);
   if (!authenticator) return failed(log, authenticator.error());

@@ -59,13 +59,13 @@ int run_stdio(const config::Config& config, const config::ConfigSources& sources
     log.error(world.error().message);
     return 1;
   }
-  auto options = (*world)->server_options();
-  if (!options) {
-    log.error(options.error().message);
+  auto state_key = (*world)->state_key();
+  if (!state_key) {
+    log.error(state_key.error().message);
     return 1;
   }
   mcp::Server server(services.loop, (*world)->backend(), services.clock, (*world)->ids(),
-                     *std::move(options));
+                     {.state_key = *state_key});
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const Reloading reloading(sources, **world);
