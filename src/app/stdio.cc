@@ -43,8 +43,12 @@ io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& 
   co_return served;
 }
 
-io::Task<void> stop_on_signal(world::World& world, asio::io_context& loop) {
+// Calls are answered before the pipe closes.
+io::Task<void> stop_on_signal(mcp::Server& server, world::World& world, asio::io_context& loop) {
   RELAY_CO_CHECK(co_await wait_for_stop_signal(loop.get_executor()));
+  if (const auto answered = co_await server.answer_all(); !answered)
+    world.services().log.warn(answered.error().message);
+  RELAY_CO_CHECK(co_await io::sleep_for(limits::kGoodbye));
   co_return co_await end(world, loop);
 }
 
@@ -71,7 +75,7 @@ int run_stdio(const config::Config& config, const config::ConfigSources& sources
   const Reloading reloading(sources, **world);
   auto status = open_status(services.loop, config, log, [&] { return describe_running(**world, "stdio"); });
   io::spawn(services.loop, serve_pipes(server, in, out, **world, loop), "stdio");
-  io::spawn(services.loop, stop_on_signal(**world, loop), "signals");
+  io::spawn(services.loop, stop_on_signal(server, **world, loop), "signals");
   io::run_loop(loop);
   status.reset();  // leaving destroys nothing
   (*world)->leave(0);
