@@ -46,10 +46,10 @@ TEST(ConfigChange, WhatNeedsARestartIsNamed) {
 }
 
 TEST(ConfigChange, WhatTheNextCallSeesIsNamed) {
-  const config::Config before =
-      config_of(R"({"toolsets": ["files", "admin"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
+  const config::Config before = loaded_from(
+      R"({"toolsets": ["files", "admin"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
   const ConfigChange tighter =
-      compare(before, config_of(R"({"toolsets": ["admin"], "tools": {"read": {"enabled": false}},
+      compare(before, loaded_from(R"({"toolsets": ["admin"], "tools": {"read": {"enabled": false}},
                             "policy": {"filesystem": {"denied": ["/tmp/x"]}}})"));
   EXPECT_THAT(tighter.live, UnorderedElementsAre("toolsets", "mounts", "tools", "policy"));
   EXPECT_THAT(tighter.for_restart, IsEmpty());
@@ -57,7 +57,7 @@ TEST(ConfigChange, WhatTheNextCallSeesIsNamed) {
 
 TEST(ConfigChange, AToolsetThatIsAddedNeedsARestart) {
   const ConfigChange swapped =
-      compare(config_of(R"({"toolsets": ["files"]})"), config_of(R"({"toolsets": ["admin"]})"));
+      compare(loaded_from(R"({"toolsets": ["files"]})"), loaded_from(R"({"toolsets": ["admin"]})"));
   EXPECT_THAT(swapped.live, ElementsAre("toolsets"));
   EXPECT_THAT(swapped.for_restart, ElementsAre("toolsets"));
 }

@@ -14,6 +14,7 @@
 #include "auth/bearer_token.h"
 #include "io/run_loop.h"
 #include "io/spawn.h"
+#include "mcp/open_calls.h"
 #include "mcp/server.h"
 #include "mcp/session_store.h"
 #include "net/http_server.h"
@@ -96,11 +97,13 @@ void announce(world::World& world, const std::string& url, std::uint16_t port, L
                          {"keyFingerprint", world.capsules().keys().current().public_key().fingerprint()}});
 }
 
-// The order of stopping: no new connections, calls cancelled, streams closed, sandboxes gone.
+// The order of stopping: calls are cancelled and answered, streams closed, sandboxes and servers ended, and
+// connections closed when they have sent what is left.
 io::Task<void> serve_until_told(world::World& world, mcp::Server& server, net::HttpServer& http, Log& log,
                                 asio::io_context& loop) {
   RELAY_CO_TRY(const int signal, co_await wait_for_stop_signal(loop.get_executor()));
   log.info("stopping", {{"signal", signal}});
+  if (const auto answered = co_await server.answer_all(); !answered) log.warn(answered.error().message);
   server.stop();
   RELAY_CO_CHECK(co_await io::sleep_for(limits::kGoodbye));
   if (const auto ended = co_await world.stop(); !ended) log.warn(ended.error().message);
@@ -127,6 +130,8 @@ int failed(Log& log, const Error& error) {
 void add_server_metrics(metrics::Registry& metrics, mcp::Server& server, net::HttpServer& http) {
   metrics.add_gauge("relay_http_connections", "Open HTTP connections",
                     [&http] { return static_cast<double>(http.connection_count()); });
+  metrics.add_gauge("relay_calls_open", "Requests of clients that are not answered yet",
+                    [&server] { return static_cast<double>(server.open_calls()->size()); });
   metrics.add_gauge("relay_sessions", "Legacy MCP sessions alive",
                     [&server] { return static_cast<double>(server.sessions().size()); });
 }
@@ -147,10 +152,10 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
   const world::Services services = process.view();
   auto world = world::World::build(config, world::Purpose::serve, services);
   if (!world) return failed(log, world.error());
-  auto options = (*world)->server_options();
-  if (!options) return failed(log, options.error());
+  auto state_key = (*world)->state_key();
+  if (!state_key) return failed(log, state_key.error());
   mcp::Server server(services.loop, (*world)->backend(), services.clock, (*world)->ids(),
-                     *std::move(options));
+                     {.state_key = *state_key});
 
   auto authenticator = make_authenticator(config, services.random);
   if (!authenticator) return failed(log, authenticator.error());

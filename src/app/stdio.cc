@@ -43,8 +43,12 @@ io::Task<void> serve_pipes(mcp::Server& server, asio::posix::stream_descriptor& 
   co_return served;
 }
 
-io::Task<void> stop_on_signal(world::World& world, asio::io_context& loop) {
+// Calls are answered before the pipe closes.
+io::Task<void> stop_on_signal(mcp::Server& server, world::World& world, asio::io_context& loop) {
   RELAY_CO_CHECK(co_await wait_for_stop_signal(loop.get_executor()));
+  if (const auto answered = co_await server.answer_all(); !answered)
+    world.services().log.warn(answered.error().message);
+  RELAY_CO_CHECK(co_await io::sleep_for(limits::kGoodbye));
   co_return co_await end(world, loop);
 }
 
@@ -59,19 +63,19 @@ int run_stdio(const config::Config& config, const config::ConfigSources& sources
     log.error(world.error().message);
     return 1;
   }
-  auto options = (*world)->server_options();
-  if (!options) {
-    log.error(options.error().message);
+  auto state_key = (*world)->state_key();
+  if (!state_key) {
+    log.error(state_key.error().message);
     return 1;
   }
   mcp::Server server(services.loop, (*world)->backend(), services.clock, (*world)->ids(),
-                     *std::move(options));
+                     {.state_key = *state_key});
   asio::posix::stream_descriptor in(loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   asio::posix::stream_descriptor out(loop, ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const Reloading reloading(sources, **world);
   auto status = open_status(services.loop, config, log, [&] { return describe_running(**world, "stdio"); });
   io::spawn(services.loop, serve_pipes(server, in, out, **world, loop), "stdio");
-  io::spawn(services.loop, stop_on_signal(**world, loop), "signals");
+  io::spawn(services.loop, stop_on_signal(server, **world, loop), "signals");
   io::run_loop(loop);
   status.reset();  // leaving destroys nothing
   (*world)->leave(0);

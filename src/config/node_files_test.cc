@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "base/id_maker.h"
-#include "io/test_folder.h"
 
 namespace relay::config {
 namespace {
@@ -13,12 +13,15 @@ namespace {
 class NodeFiles : public testing::Test {
  protected:
   NodeFiles() {
-    config_.state = folder_.path();
+    char name[] = "/tmp/relay-node-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    config_.state = folder_;
     config_.server.state_key_path = folder_ / "state.key";
   }
+  ~NodeFiles() override { std::filesystem::remove_all(folder_); }
   void write(const char* name, std::string_view text) { std::ofstream(folder_ / name) << text; }
 
-  io::TestFolder folder_;
+  std::filesystem::path folder_;
   Config config_;
   FakeRandom random_;
 };

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "mcp/open_calls.h"
 #include "protocol/json_writer.h"
 
 namespace relay::mcp {
@@ -34,7 +35,17 @@ std::expected<ResultMembers, protocol::RpcError> judge(ServedRequest& call, Resu
   return std::unexpected(std::move(error));
 }
 
+protocol::RpcError stopping() {
+  return protocol::to_rpc_error(unavailable("the server is stopping; call again when it is back"));
+}
+
 io::Task<void> run(std::shared_ptr<ServedRequest> call, Operation operation) {
+  const std::shared_ptr<OpenCalls> open_calls = call->server().open_calls();
+  if (open_calls->is_stopping()) {
+    call->complete(std::unexpected(stopping()));
+    co_return Result<void>{};
+  }
+  const OpenCalls::Entry entry(open_calls, call->cancellation());
   std::exception_ptr thrown;
   try {
     call->complete(judge(*call, co_await operation(*call)));
@@ -43,7 +54,10 @@ io::Task<void> run(std::shared_ptr<ServedRequest> call, Operation operation) {
   }
   if (!thrown) co_return Result<void>{};
   if (io::is_cancellation(thrown)) {
-    call->end_without_answer();
+    if (open_calls->is_stopping())
+      call->complete(std::unexpected(stopping()));
+    else
+      call->end_without_answer();
     co_return Result<void>{};
   }
   // A defect: the client learns that, the reporter learns what.

@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "mcp/open_calls.h"
 #include "mcp/parked_calls.h"
 #include "mcp/session_store.h"
 #include "mcp/subscriptions.h"
@@ -49,6 +50,7 @@ Server::Server(io::Loop executor, serving::Backend& backend, const Clock& clock,
       ids_(std::move(ids)),
       options_(with_key(std::move(options), ids_)),
       server_info_(write_info(backend)),
+      open_calls_(std::make_shared<OpenCalls>(executor_)),
       sessions_(std::make_shared<SessionStore>(clock, ids_, options_.session_idle)),
       parked_(std::make_unique<ParkedCalls>()),
       subscriptions_(std::make_unique<Subscriptions>(backend)),
@@ -60,6 +62,11 @@ Server::Server(io::Loop executor, serving::Backend& backend, const Clock& clock,
 
 Server::~Server() {
   stop();
+}
+
+io::Task<void> Server::answer_all() {
+  co_return co_await io::with_timeout(open_calls_->stop(), limits::kShutdownGrace,
+                                      "some calls did not end in time");
 }
 
 void Server::stop() {

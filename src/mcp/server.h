@@ -37,6 +37,7 @@ struct ServerOptions {
 };
 
 class SessionStore;
+class OpenCalls;
 class ParkedCalls;
 class Subscriptions;
 class TaskStore;
@@ -55,6 +56,9 @@ class Server final {
   /// Our own introduction, as JSON text for modern results.
   [[nodiscard]] const std::string& server_info() const { return server_info_; }
 
+  /// Cancels every call that runs; each is answered, and so is each that still comes: the server is stopping.
+  /// Completes when all were answered, or fails after limits::kShutdownGrace. Then comes stop().
+  io::Task<void> answer_all();
   /// Ends every session, listen stream, parked call and task. Transports are stopped by their owner.
   void stop();
 
@@ -63,6 +67,7 @@ class Server final {
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] const IdMaker& ids() const { return ids_; }
   [[nodiscard]] const ServerOptions& options() const { return options_; }
+  [[nodiscard]] const std::shared_ptr<OpenCalls>& open_calls() const { return open_calls_; }
   [[nodiscard]] SessionStore& sessions() { return *sessions_; }
   [[nodiscard]] ParkedCalls& parked() { return *parked_; }
   [[nodiscard]] Subscriptions& subscriptions() { return *subscriptions_; }
@@ -85,6 +90,7 @@ class Server final {
   IdMaker ids_;
   ServerOptions options_;
   std::string server_info_;
+  std::shared_ptr<OpenCalls> open_calls_;
   std::shared_ptr<SessionStore> sessions_;
   std::unique_ptr<ParkedCalls> parked_;
   std::unique_ptr<Subscriptions> subscriptions_;

@@ -20,18 +20,20 @@ struct Source {
   prometheus::MetricType type;
   std::string name;
   std::string help;
-  std::function<double()> read;
-  Labels labels;
+  ReadNumbers read;
 };
 
-prometheus::ClientMetric sample_of(const Source& source) {
+prometheus::ClientMetric metric_of(prometheus::MetricType type, const LabelledNumber& number) {
   prometheus::ClientMetric metric;
-  for (const auto& [name, value] : source.labels) metric.label.push_back({name, value});
-  if (source.type == prometheus::MetricType::Counter)
-    metric.counter.value = source.read();
-  else
-    metric.gauge.value = source.read();
+  for (const auto& [name, value] : number.labels) metric.label.push_back({name, value});
+  (type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value) = number.value;
   return metric;
+}
+
+ReadNumbers one_number(std::function<double()> read, Labels labels) {
+  return [read = std::move(read), labels = std::move(labels)] {
+    return std::vector<LabelledNumber>{{labels, read()}};
+  };
 }
 
 }  // namespace
@@ -47,6 +49,15 @@ struct Registry::Families {
           .Name("relay_tool_call_seconds")
           .Help("Time from the request to its audited result, by tool")
           .Register(registry);
+  prometheus::Family<prometheus::Histogram>& upstream_latency =
+      prometheus::BuildHistogram()
+          .Name("relay_upstream_call_seconds")
+          .Help("The same for calls of upstream servers, by server")
+          .Register(registry);
+  prometheus::Family<prometheus::Counter>& runs = prometheus::BuildCounter()
+                                                      .Name("relay_runs_total")
+                                                      .Help("Runs that ended, by language and outcome")
+                                                      .Register(registry);
   // Looking a labelled metric up in its family takes a lock and several hashes; a call takes one of these.
   std::unordered_map<std::string, prometheus::Counter*> call_counters;
   std::unordered_map<std::string, prometheus::Histogram*> call_latencies;
@@ -71,17 +82,32 @@ void Registry::count_call(const CallSample& sample) {
                                      {"outcome", std::string(sample.outcome)},
                                      {"mode", std::string(sample.mode)}});
   counter->Increment();
-  latency->Observe(std::chrono::duration<double>(sample.duration).count());
+  const double seconds = std::chrono::duration<double>(sample.duration).count();
+  latency->Observe(seconds);
+  if (!sample.upstream.empty())
+    families_->upstream_latency.Add({{"server", std::string(sample.upstream)}}, kSeconds).Observe(seconds);
+}
+
+void Registry::count_run(std::string_view language, std::string_view outcome) {
+  families_->runs.Add({{"language", std::string(language)}, {"outcome", std::string(outcome)}}).Increment();
 }
 
 void Registry::add_gauge(std::string name, std::string help, std::function<double()> read, Labels labels) {
-  families_->sources.push_back(
-      {prometheus::MetricType::Gauge, std::move(name), std::move(help), std::move(read), std::move(labels)});
+  add_gauges(std::move(name), std::move(help), one_number(std::move(read), std::move(labels)));
 }
 
 void Registry::add_counter(std::string name, std::string help, std::function<double()> read, Labels labels) {
-  families_->sources.push_back({prometheus::MetricType::Counter, std::move(name), std::move(help),
-                                std::move(read), std::move(labels)});
+  add_counters(std::move(name), std::move(help), one_number(std::move(read), std::move(labels)));
+}
+
+void Registry::add_gauges(std::string name, std::string help, ReadNumbers read) {
+  families_->sources.push_back(
+      {prometheus::MetricType::Gauge, std::move(name), std::move(help), std::move(read)});
+}
+
+void Registry::add_counters(std::string name, std::string help, ReadNumbers read) {
+  families_->sources.push_back(
+      {prometheus::MetricType::Counter, std::move(name), std::move(help), std::move(read)});
 }
 
 std::string Registry::render() const {
@@ -89,7 +115,8 @@ std::string Registry::render() const {
   for (const Source& source : families_->sources) {
     if (page.empty() || page.back().name != source.name)
       page.push_back({source.name, source.help, source.type, {}});
-    page.back().metric.push_back(sample_of(source));
+    for (const LabelledNumber& number : source.read())
+      page.back().metric.push_back(metric_of(source.type, number));
   }
   return prometheus::TextSerializer().Serialize(page);
 }

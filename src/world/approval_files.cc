@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/disk.h"
+#include "base/id_maker.h"
 #include "base/limits.h"
 
 namespace relay::world {
@@ -86,8 +87,10 @@ fs::path approvals_directory(const fs::path& state) {
 }
 
 bool is_approval_id(std::string_view id) {
-  return !id.empty() && id.size() <= 64 &&
-         id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+  const std::string_view node = find_node(id);
+  const std::string_view digits = node.empty() ? id : id.substr(node.size() + 1);
+  return !digits.empty() && digits.size() <= 64 &&
+         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string process_start_of(std::int64_t pid) {

@@ -73,6 +73,9 @@ TEST_F(ApprovalFilesTest, TheAnswerForAnotherRunningRelayIsLeftToIt) {
 
 TEST_F(ApprovalFilesTest, FilesThatAreNoAnswersAreNone) {
   for (const char* id : {"", "../x", "ABC", "abc.json", "a/b"}) EXPECT_FALSE(is_approval_id(id)) << id;
+  for (const char* id : {"k3f7-", "../k3f7-ab", "k3f7-ab-cd", "K3F7-ab"})
+    EXPECT_FALSE(is_approval_id(id)) << id;
+  EXPECT_TRUE(is_approval_id("k3f7-0a1b2c3d4e5f"));
   ASSERT_TRUE(write_pending(state_, pending("abc123")));
   std::ofstream(approvals_directory(state_) / "abc123.answer.json") << "{\"approved\": \"yes\"}";
   std::ofstream(approvals_directory(state_) / "zzz.answer.json") << "{\"approved\": true}";

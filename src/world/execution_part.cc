@@ -145,7 +145,6 @@ void ExecutionPart::measure(metrics::Registry& metrics) const {
                     status(&executors::LocalStatus::running));
   metrics.add_gauge("relay_runs_queued", "Runs that wait for a place",
                     status(&executors::LocalStatus::waiting));
-  metrics.add_counter("relay_runs_total", "Runs that ended", status(&executors::LocalStatus::runs));
   metrics.add_gauge("relay_guest_sessions", "Named guest sessions",
                     status(&executors::LocalStatus::sessions));
   metrics.add_gauge("relay_leaked_children",

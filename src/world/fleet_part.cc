@@ -40,6 +40,27 @@ Result<std::unique_ptr<FleetPart>> FleetPart::open(const config::Config& config,
   return std::unique_ptr<FleetPart>(new FleetPart(config, services, pool, groups, backend));
 }
 
+void FleetPart::measure(metrics::Registry& metrics) const {
+  const auto each = [this](auto number_of) -> metrics::ReadNumbers {
+    return [this, number_of] {
+      std::vector<metrics::LabelledNumber> numbers;
+      for (const auto& server : fleet_->all())
+        numbers.push_back(
+            {{{"server", server->spec().name}}, static_cast<double>(number_of(server->status()))});
+      return numbers;
+    };
+  };
+  using upstream::Status;
+  metrics.add_gauges("relay_upstream_up", "1 while the server is connected and has answered the handshake",
+                     each([](const Status& status) { return status.phase == upstream::ServerPhase::ready; }));
+  metrics.add_gauges("relay_upstream_restarts", "Restarts since it was last ready for a while",
+                     each([](const Status& status) { return status.restarts; }));
+  metrics.add_gauges("relay_upstream_calls_open", "Requests to the server that are not answered yet",
+                     each([](const Status& status) { return status.open_calls; }));
+  metrics.add_counters("relay_upstream_failures_total", "Requests that got no answer",
+                       each([](const Status& status) { return status.failures; }));
+}
+
 io::Task<void> FleetPart::stop() {
   co_return co_await io::with_timeout(fleet_->stop(), limits::kShutdownGrace,
                                       "the upstream servers did not end");

@@ -22,6 +22,7 @@ class FleetPart final : public Part {
   [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
   [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
 
+  void measure(metrics::Registry& metrics) const override;
   /// Ends every upstream server; returns when they are gone, or fails after limits::kShutdownGrace.
   io::Task<void> stop() override;
   /// Writes what was learned of servers.

@@ -19,6 +19,8 @@ class ProcessPart final : public Part {
 
   /// name, version, node, startedAt, runtime.
   void describe(tools::ServerInfo& info) const override;
+  /// The process, by the names that Prometheus clients have for it, and the version.
+  void measure(metrics::Registry& metrics) const override;
 
  private:
   ProcessPart(WallTime started, std::string node) : started_(started), node_(std::move(node)) {}

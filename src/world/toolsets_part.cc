@@ -8,13 +8,18 @@
 
 namespace relay::world {
 
-ToolsetsPart::ToolsetsPart(const config::Config& config, tools::ToolsetParts parts, Log& log)
-    : parts_(std::move(parts)), log_(log), mounts_(config.mounts), limits_(config.policy.run.limits) {}
+ToolsetsPart::ToolsetsPart(const config::Config& config, tools::ToolsetParts parts,
+                           pipeline::GuardedBackend& backend, Log& log)
+    : parts_(std::move(parts)),
+      backend_(backend),
+      log_(log),
+      mounts_(config.mounts),
+      limits_(config.policy.run.limits) {}
 
 Result<std::unique_ptr<ToolsetsPart>> ToolsetsPart::open(const config::Config& config,
                                                          const tools::ToolsetParts& parts,
                                                          pipeline::GuardedBackend& backend, Log& log) {
-  std::unique_ptr<ToolsetsPart> part(new ToolsetsPart(config, parts, log));
+  std::unique_ptr<ToolsetsPart> part(new ToolsetsPart(config, parts, backend, log));
   for (const std::string& name : config.toolsets) {
     const ToolsetEntry* entry = find_toolset(name);
     if (!entry) return fail(internal(fmt::format("there is no toolset {}", name)));
@@ -42,6 +47,9 @@ void ToolsetsPart::adopt(const config::Config& now) {
     else if (tells_otherwise || !toolset->is_offered())
       describe_again(*toolset);
   }
+  // A result that is cut names the tool that reads the rest, which may be gone.
+  pipeline::ResultsStore& results = parts_.pipeline.results();
+  if (!backend_.find_tool({}, results.read_tool())) results.set_read_tool({});
 }
 
 void ToolsetsPart::describe_again(LiveToolset& toolset) {

@@ -27,10 +27,12 @@ class ToolsetsPart final : public Part {
   [[nodiscard]] std::vector<std::string> usable(const std::vector<std::string>& names) const;
 
  private:
-  ToolsetsPart(const config::Config& config, tools::ToolsetParts parts, Log& log);
+  ToolsetsPart(const config::Config& config, tools::ToolsetParts parts, pipeline::GuardedBackend& backend,
+               Log& log);
   void describe_again(LiveToolset& toolset);
 
   tools::ToolsetParts parts_;
+  pipeline::GuardedBackend& backend_;
   Log& log_;
   std::vector<config::MountConfig> mounts_;  // that descriptions tell of
   policy::LimitsPolicy limits_;

@@ -45,10 +45,8 @@ Result<void> World::open_directories() {
   return config::open_project_directory(config_);
 }
 
-Result<mcp::ServerOptions> World::server_options() const {
-  mcp::ServerOptions options;
-  RELAY_TRY(options.state_key, config::open_state_key(config_, services_.random));
-  return options;
+Result<std::string> World::state_key() const {
+  return config::open_state_key(config_, services_.random);
 }
 
 // Toolsets come before the gateway: no upstream server can take the name of one of our tools.

@@ -12,7 +12,6 @@
 #include "base/id_maker.h"
 #include "config/config.h"
 #include "io/thread_pool.h"
-#include "mcp/server.h"
 #include "metrics/registry.h"
 #include "tools/server_info.h"
 #include "world/approvals.h"
@@ -42,8 +41,8 @@ class World {
   [[nodiscard]] const config::Config& config() const { return config_; }
   [[nodiscard]] const Services& services() const { return services_; }
   [[nodiscard]] const IdMaker& ids() const { return ids_; }
-  /// For a server in front of this World. Makes the key that signs states where it is missing.
-  [[nodiscard]] Result<mcp::ServerOptions> server_options() const;
+  /// Signs the states that a server in front of this World gives to clients. Made where it is missing.
+  [[nodiscard]] Result<std::string> state_key() const;
   [[nodiscard]] io::ThreadPool& pool() { return pool_; }
   [[nodiscard]] metrics::Registry& metrics() { return metrics_; }
   [[nodiscard]] const tools::ServerInfo& info() const { return info_; }

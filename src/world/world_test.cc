@@ -96,9 +96,9 @@ TEST_F(WorldTest, TheNodeIsPartOfIdsAndIsKept) {
   EXPECT_TRUE(is_node(node));
   EXPECT_THAT(json::write(call("audit_tail", "{}")), HasSubstr("req_" + node + "-"));
   EXPECT_EQ(config::open_node(world_->config(), random_).value(), node);
-  const std::string key = world_->server_options().value().state_key;
+  const std::string key = world_->state_key().value();
   EXPECT_GE(key.size(), 32U);
-  EXPECT_EQ(world_->server_options().value().state_key, key);
+  EXPECT_EQ(world_->state_key().value(), key);
 }
 
 TEST_F(WorldTest, TimeIsTheClockThatItWasGiven) {
@@ -141,9 +141,12 @@ TEST_F(WorldTest, AdoptedMountsHoldForTheNextCall) {
 
 TEST_F(WorldTest, AMountThatIsGoneIsLeftOutAndTheOthersStay) {
   std::filesystem::create_directories(folder_ / "a");
+  std::filesystem::create_directories(folder_ / "b");
   build(R"({"toolsets": ["files"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
-  world_->adopt(config_of(
-      R"({"toolsets": ["files"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}, {"name": "b", "path": "b"}]})"));
+  const config::Config both = config_of(
+      R"({"toolsets": ["files"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}, {"name": "b", "path": "b"}]})");
+  std::filesystem::remove(folder_ / "b");
+  world_->adopt(both);
   EXPECT_FALSE(is_refused(call("write", R"({"path": "/host/a/x", "content": "x"})")));
   EXPECT_TRUE(is_refused(call("read", R"({"path": "/host/b"})")));
 }
