@@ -100,7 +100,7 @@ std::shared_ptr<const pipeline::GuardedPrompt> LiveToolset::find_prompt(const au
 }
 
 io::Task<std::optional<protocol::Completion>> LiveToolset::complete(
-    mcp::Context& context, const protocol::CompletionRequest& request) {
+    serving::Context& context, const protocol::CompletionRequest& request) {
   const Offer offer = offer_;
   std::optional<protocol::Completion> completion;
   if (!offer) co_return completion;

@@ -48,7 +48,7 @@ class LiveToolset final : public pipeline::Provider {
   void append_prompts(const authority::Caller& caller, std::vector<protocol::Prompt>& out) const override;
   [[nodiscard]] std::shared_ptr<const pipeline::GuardedPrompt> find_prompt(
       const authority::Caller& caller, std::string_view name) const override;
-  io::Task<std::optional<protocol::Completion>> complete(mcp::Context& context,
+  io::Task<std::optional<protocol::Completion>> complete(serving::Context& context,
                                                          const protocol::CompletionRequest& request) override;
   void want_log_level(protocol::LogLevel level) override;
 
