@@ -30,6 +30,13 @@ Result<std::optional<Glob>> parse_file_pattern(const std::string& text) {
   return std::optional<Glob>(std::move(*glob));
 }
 
+// Names are found without a pattern, which no matcher takes; theirs is never asked.
+SearchPattern pattern_of(const SearchRequest& request) {
+  SearchPattern pattern = request.pattern;
+  if (request.report == Report::names) pattern.text = "x";
+  return pattern;
+}
+
 // Paths that lie in other paths of the list would count their matches twice.
 Result<std::vector<std::string>> distinct_roots(const vfs::Tree& tree,
                                                 const std::vector<std::string>& asked) {
@@ -65,7 +72,8 @@ Result<PackedResult> Searcher::search_packed(const vfs::Tree& tree, const Search
                                              std::stop_token stop) {
   RELAY_TRY(auto file_pattern, parse_file_pattern(request.file_pattern));
   RELAY_TRY(const auto roots, distinct_roots(tree, request.paths));
-  RELAY_TRY(auto matcher, LineMatcher::compile(request.pattern));
+  const SearchPattern pattern = pattern_of(request);
+  RELAY_TRY(auto matcher, LineMatcher::compile(pattern));
   Tally tally(request, std::move(stop));
   SearchWalk walk(tree, request, std::move(file_pattern), tally);
   for (const std::string& root : roots) RELAY_CHECK(walk.add_root(root));
@@ -74,7 +82,7 @@ Result<PackedResult> Searcher::search_packed(const vfs::Tree& tree, const Search
   std::vector<std::unique_ptr<Worker>> workers;
   workers.push_back(std::make_unique<Worker>(std::move(matcher), request));
   for (std::size_t i = 0; i < helpers; ++i) {
-    workers.push_back(std::make_unique<Worker>(LineMatcher::compile(request.pattern).value(), request));
+    workers.push_back(std::make_unique<Worker>(LineMatcher::compile(pattern).value(), request));
   }
   {
     std::vector<std::jthread> threads;

@@ -82,6 +82,19 @@ TEST_F(SearchTest, LeavesOutHiddenIgnoredAndBinaryFiles) {
   EXPECT_EQ(paths(all), ".hidden a.log build/out.txt keep.log src/gen.cc src/real.cc ");
 }
 
+TEST_F(SearchTest, FindsNamesWithoutAPattern) {
+  dir_.write("src/a.cc", "x");
+  dir_.write("src/empty.cc", "");
+  dir_.write("src/binary.cc", std::string("\0", 1));
+  dir_.write("src/b.h", "x");
+  SearchRequest request = ask("");
+  request.report = Report::names;
+  request.file_pattern = "*.cc";
+  EXPECT_EQ(paths(request), "src/a.cc src/binary.cc src/empty.cc ");
+  request.results_max = 1;
+  EXPECT_EQ(search(request).total, 3U);
+}
+
 TEST_F(SearchTest, RulesAboveTheSearchedPathCount) {
   dir_.write(".gitignore", "*.o\n/lib/gen\n");
   dir_.write("lib/a.o", "x");

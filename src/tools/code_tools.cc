@@ -52,13 +52,12 @@ io::Task<ToolResult> call_code_tool(std::shared_ptr<const runs::RunDependencies>
   co_return runs::run_result(finished);
 }
 
-CodeToolFacts facts_of(const runs::RunDependencies& world) {
+CodeToolFacts facts_of(const runs::RunDependencies& world, ServersForCode code_servers) {
   CodeToolFacts facts;
+  facts.code_servers = code_servers;
   facts.timeout_ms = world.policy.limits.timeout_ms;
   facts.mounts = world.trees.spec().mounts;
   if (world.code_mode && world.code_mode->requires_servers()) facts.servers = ServersByDefault::none;
-  if (world.code_mode && !world.code_mode->books().servers().empty())
-    facts.code_servers = ServersForCode::some;
   return facts;
 }
 
@@ -76,10 +75,11 @@ Result<protocol::Tool> describe_code_tool(Language language, const CodeToolFacts
   return defined.tool();
 }
 
-Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const runs::RunDependencies> world) {
+Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const runs::RunDependencies> world,
+                            ServersForCode code_servers) {
   for (const Language language : {Language::js, Language::py}) {
     pipeline::GuardedTool guarded;
-    RELAY_TRY(guarded.tool, describe_code_tool(language, facts_of(*world)));
+    RELAY_TRY(guarded.tool, describe_code_tool(language, facts_of(*world, code_servers)));
     guarded.tier = authority::Tier::reversible;
     guarded.classify = code_tier;
     guarded.policy_text = code_policy_text;

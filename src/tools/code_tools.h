@@ -13,7 +13,7 @@ namespace relay::tools {
 /// Which MCP servers a run may call when its call names none.
 enum class ServersByDefault : std::uint8_t { all, none };
 
-/// Whether there are MCP servers that programs can call.
+/// Whether the configuration that Relay started with has MCP servers that programs can call.
 enum class ServersForCode : std::uint8_t { none, some };
 /// Whether a browser tab can attach and run programs.
 enum class BrowserTabs : std::uint8_t { cannot_attach, can_attach };
@@ -30,6 +30,7 @@ struct CodeToolFacts {
 /// The tool as clients are told about it.
 Result<protocol::Tool> describe_code_tool(executors::Language language, const CodeToolFacts& facts);
 
-Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const runs::RunDependencies> runs);
+Result<void> add_code_tools(pipeline::Toolset& toolset, std::shared_ptr<const runs::RunDependencies> runs,
+                            ServersForCode code_servers);
 
 }  // namespace relay::tools

@@ -13,7 +13,7 @@ namespace relay::tools {
 Result<Providers> open_code_toolset(const ToolsetParts& parts) {
   if (!parts.runs) return fail(internal("the toolset code needs a place to run programs"));
   auto tools = std::make_unique<pipeline::Toolset>("code");
-  RELAY_CHECK(add_code_tools(*tools, parts.runs));
+  RELAY_CHECK(add_code_tools(*tools, parts.runs, parts.code_servers));
   Providers providers;
   providers.push_back(std::move(tools));
   return providers;

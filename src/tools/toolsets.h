@@ -9,6 +9,7 @@
 #include "io/thread_pool.h"
 #include "pipeline/guarded_backend.h"
 #include "runs/run_code.h"
+#include "tools/code_tools.h"
 #include "tools/server_info.h"
 #include "vfs/workspace.h"
 
@@ -24,6 +25,7 @@ struct ToolsetParts {
   const ServerInfo& info;
   std::filesystem::path audit_path;
   std::shared_ptr<const runs::RunDependencies> runs;  // null without the toolset `code`
+  ServersForCode code_servers = ServersForCode::none;
   protocol::EventSink tell_clients;
 };
 

@@ -79,6 +79,12 @@ Result<void> World::open_parts(Purpose purpose) {
   return {};
 }
 
+tools::ServersForCode World::servers_for_code() const {
+  const auto in_code = [](const upstream::ServerSpec& spec) { return spec.enabled && spec.in_code(); };
+  return std::ranges::any_of(config_.mcps, in_code) ? tools::ServersForCode::some
+                                                    : tools::ServersForCode::none;
+}
+
 tools::ToolsetParts World::toolset_parts() {
   return {.loop = services_.loop,
           .pool = pool_,
@@ -88,6 +94,7 @@ tools::ToolsetParts World::toolset_parts() {
           .info = info_,
           .audit_path = config_.audit.path,
           .runs = execution_ ? execution_->runs() : nullptr,
+          .code_servers = servers_for_code(),
           .tell_clients = [this](const protocol::ServerEvent& event) { backend().tell_clients(event); }};
 }
 

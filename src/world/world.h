@@ -72,6 +72,8 @@ class World {
   Result<void> open_directories();
   Result<void> open_parts(Purpose purpose);
   void start(Purpose purpose);
+  /// Whether programs can call MCP servers, as the configuration says at start.
+  [[nodiscard]] tools::ServersForCode servers_for_code() const;
   [[nodiscard]] tools::ToolsetParts toolset_parts();
 
   /// Keeps a part that was opened, and adds it to the list.

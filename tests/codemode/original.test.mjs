@@ -22,7 +22,7 @@ test('mcp.runtime and mcp.servers have what programs look for', slow, async (t) 
   const { value } = await run(server, 'py', `
 import mcp.runtime as runtime, mcp.servers
 from mcp.servers import *
-out = {"all": mcp.servers.__all__, "imported": my_probe.say(text="hi")}
+out = {"all": mcp.servers.__all__, "imported": await my_probe.say(text="hi")}
 try:
     runtime.list_tools_sync()
 except TypeError as error:

@@ -166,8 +166,7 @@ test('a single file of 50 GB neither blocks nor fills memory', async (t) => {
 });
 
 test('without a pattern it finds files by name, binary ones too', async (t) => {
-  const { dir, config } = project(t);
-  writeFileSync(join(dir, 'src', 'blob.cc'), Buffer.from([0, 1]));
+  const { config } = project(t, { 'src/a.cc': 'a', 'src/b.h': 'b', 'src/blob.cc': Buffer.from([0, 1]), 'src/deep/c.cc': 'c', 'build/d.cc': 'd', '.gitignore': 'build/\n' });
   const client = await connect(t, 'modern http', { config });
   const found = async (args) => (await client.done('search', { paths: ['/host/p'], ...args })).matches.map(({ path }) => path.replace('/host/p/', ''));
   assert.deepEqual(await found({ filePattern: '*.cc' }), ['src/a.cc', 'src/blob.cc', 'src/deep/c.cc']);
