@@ -1,6 +1,7 @@
 // Caller: who is asking. A plain value, made by a transport after authentication and carried through the
 // whole life of a call: policy decides on it, audit writes it down, sessions and parked calls are bound to
-// its principal.
+// its principal. What the client says of itself (`client_name`) stands apart from what was proved, and grants
+// nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
-// Bytes and text: hex, base64, UTF-8. Nothing here allocates more than its result.
+// Bytes and text: hex, base64, UTF-8, ASCII case, edit distance. Pure functions, safe from any thread;
+// nothing allocates more than its result. A `find_` function gives nothing for malformed input. Sizes are the
+// caller's to bound: the time is linear in the input but for edit_distance, which multiplies both lengths.
 #pragma once
 
 #include <cstddef>

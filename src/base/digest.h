@@ -1,4 +1,5 @@
-// SHA-256 and HMAC-SHA-256. The only door to OpenSSL's digests.
+// SHA-256 and HMAC-SHA-256, the only door to OpenSSL's digests. Safe from any thread; a stream belongs to one
+// at a time. Neither fails.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // Disk: whole files, written so that a crash leaves the old one or the new one and never half of one.
-// Blocking: call it from the thread pool or before the loop runs.
+// Blocking, safe from any thread: call it from the thread pool or before the loop runs. Errors name the path
+// and what the system said. Two writers of one file do not mix their bytes; the last rename wins.
 #pragma once
 
 #include <filesystem>

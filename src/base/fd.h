@@ -1,4 +1,6 @@
-// Fd: one owned file descriptor. Closed when it goes out of scope; never copied.
+// Fd: one owned file descriptor. The owner is whoever holds the object: it is closed when the object goes out
+// of scope, and moved but never copied. A failure of close(2) is not reported, so what must be on disk is
+// synced before.
 #pragma once
 
 #include <utility>

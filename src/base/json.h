@@ -1,8 +1,13 @@
-// The door to Boost.JSON: parse with limits, write, look things up without throwing.
+// The door to Boost.JSON: parse with limits, write, look things up without throwing. Pure, safe from any
+// thread.
+//
+// Parsing is for text from anyone: it fails with an Error of kind invalid that names the place, and it bounds
+// depth and size. The split functions below trust their input instead, and say so.
 //
 // Boost.JSON turns 1.0 into a double and forgets how a number was spelled. Where Relay passes something on
 // (ids, schemas, an upstream's results), it keeps the original text: split_object and split_array give the
-// pieces of a text that is known to be valid JSON, as views into it, byte for byte.
+// pieces of a text that is known to be valid JSON, as views into it, byte for byte. The text must outlive
+// them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
-// Log: one line for people and machines about something that happened. app/ makes the real one; nothing else
-// writes to stderr. What is secret never becomes a field: callers pass ids, names and numbers, not payloads.
+// Log: one line for people and machines about something that happened. app/ makes the real one, which
+// outlives everything else; nothing else writes to stderr. Safe from any thread, never fails: a line that
+// cannot be written is dropped. What is secret never becomes a field: callers pass ids, names and numbers,
+// not payloads.
 #pragma once
 
 #include <cstdint>

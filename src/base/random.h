@@ -1,4 +1,6 @@
-// RandomSource: where ids, tokens and keys come from. app/ hands out the kernel's; tests a fixed sequence.
+// RandomSource: where ids, tokens and keys come from. app/ makes one and hands it out; tests use a fixed
+// sequence. Loop thread only, because it keeps a block of bytes. A kernel that gives no random bytes ends the
+// process: nothing may go on with a guessable key.
 #pragma once
 
 #include <cstddef>

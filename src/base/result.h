@@ -1,4 +1,6 @@
-// Result<T>: a value or an Error. The two macros hand an error up, in plain functions and in coroutines.
+// Result<T>: a value or an Error, for everything that can happen. What cannot happen is an exception, which a
+// connection or a call catches at its end. The macros hand an error up, in plain functions and in coroutines;
+// each evaluates its expression once.
 #pragma once
 
 #include <expected>

@@ -1,4 +1,6 @@
-// `relay mcp ...`: the commands about upstream servers.
+// `relay mcp ...`: the commands about upstream servers. Each returns an exit code and prints for people, or
+// JSON with --json. Edits work on the configuration file and start nothing; the others start servers and stop
+// them before they return.
 #pragma once
 
 #include "cli/options.h"

@@ -1,4 +1,5 @@
-// CommandOptions: what was typed, as a value. cli.cc fills it; everything else reads it.
+// CommandOptions: what was typed, as a value. cli.cc fills it once, before anything else happens; commands
+// only read it. What cannot be understood never gets this far: it is a message and exit code 2.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The environment variables that stand for configuration keys. docs/configuration.md lists them; a test
-// compares.
+// compares. Read once, at start; a value that does not fit its key is a problem with the variable's name.
 #pragma once
 
 #include <map>

@@ -1,5 +1,7 @@
 // A run as values: what to run, what it may ask of us meanwhile, and how it ended. Every executor speaks in
-// these.
+// these, on this machine or in a browser tab. HostCalls and RunObserver are implemented by runs/ and must
+// outlive the run; they are called on the loop thread. How a run ended is always a RunOutcome: an Error is
+// left for what kept it from starting.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,10 @@
-// Child processes: started with posix_spawn semantics, talked to through pipes, always reaped.
+// Child processes: started with posix_spawn semantics, talked to through pipes, always reaped. Loop thread
+// only.
 //
 // A child leads its own process group and dies with us (PR_SET_PDEATHSIG). stop() closes its stdin, then
 // sends SIGTERM to the group, then SIGKILL. Dropping a Child that still runs kills its group at once and
-// reaps it in the background: there is no way to leave a zombie or an orphan behind.
+// reaps it in the background: there is no way to leave a zombie or an orphan behind. A program that cannot be
+// started is an Error of spawn(), with what the kernel said.
 #pragma once
 
 #include <signal.h>

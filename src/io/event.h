@@ -1,4 +1,6 @@
-// Waiting for something that another coroutine does: Event and Queue. Loop thread only.
+// Waiting for something that another coroutine does. An Event is set once and wakes all who wait; a Queue
+// hands values to one reader in order. Their owner must outlive those who wait. Waiting throws when the
+// waiting coroutine is cancelled, and takes nothing then. Loop thread only.
 #pragma once
 
 #include <chrono>

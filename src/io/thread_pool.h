@@ -1,4 +1,8 @@
 // ThreadPool: where blocking work goes (disk, DNS, hashing megabytes), so that the loop never waits.
+//
+// app/ owns the pools; each ends after the loop has stopped running. run() may be called on the loop thread
+// only and resumes there; the job runs on a pool thread, so it owns copies of what it uses. A caller that is
+// cancelled stops waiting; its job still runs to the end.
 #pragma once
 
 #include <functional>

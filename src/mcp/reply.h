@@ -1,8 +1,9 @@
-// Reply: where the answer to one request goes, and what is sent before it.
+// Reply: where the answer to one request goes, and what is sent before it. Loop thread only.
 //
-// Transports implement it: a stream of server-sent events, a line on stdout. The dispatchers and calls only
-// see this. An answer is given once; whatever comes after it is dropped, so "progress after the end" cannot
-// happen.
+// Transports implement it: a stream of server-sent events, a line on stdout. The dispatchers and requests
+// only see this, and hold it as long as the request runs. An answer is given once; what comes after it is
+// dropped, so there is no progress after the end. A client that is gone makes no error here: the bytes are
+// dropped.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// HTTP as values: what a request and a response are, whichever side of the wire we are on. No Beast, no curl
-// here.
+// HTTP as values: what a request and a response are, on either side of the wire. No Beast, no curl, no
+// socket; pure, safe from any thread. Header names and targets in a request were checked by the parser
+// already; what a handler puts into a response is checked when it is written.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,5 @@
-// Who is at either end and what it can do.
+// Who is at either end of a connection and what it can do, as plain values. Reading is lenient: a member that
+// is not understood counts as not there, because a new revision adds members that an old one does not know.
 #pragma once
 
 #include <optional>

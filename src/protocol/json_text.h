@@ -1,8 +1,8 @@
 // JsonText: a JSON value kept as the bytes it came in, parsed when somebody looks inside.
 //
 // Schemas pass through Relay untouched: unknown keywords, the order of members and the spelling of numbers
-// survive. Copies share one text. Not for use from several threads at once: the parsed form is made on first
-// use.
+// survive. Copies share one text. One thread at a time: the parsed form is made on first use. `trusted` does
+// not check its text, `parse` does.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // ObjectWriter: appends the members of one JSON object to a text, with the commas in the right places.
 //
-// Results are written straight into the bytes that are sent: no tree of values is built in between.
+// Results are written straight into the bytes that are sent: no tree of values is built in between. A writer
+// refers to the text of its caller, lives in one scope, and cannot fail: raw members must be JSON already.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // The envelope of a modern request: what `initialize` once said, said again in the `_meta` of each request.
+// Pure. A request without an envelope, or with a malformed one, is refused with the JSON-RPC error that the
+// revision names for it.
 #pragma once
 
 #include <expected>

@@ -1,4 +1,6 @@
-// Tool: what a client is told about a tool, and ToolResult: what a call of it gives back.
+// Tool: what a client is told about a tool, and ToolResult: what a call of it gives back. Plain values. What
+// an upstream server said is kept as its own bytes (`raw`) and passed on; the other members are then for
+// looking at.
 #pragma once
 
 #include <cstdint>

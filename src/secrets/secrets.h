@@ -1,8 +1,7 @@
 // Secrets: values that the configuration only names. ${env:NAME} is a variable of our environment,
-// ${file:PATH} the text of a file,
-// ${secret:NAME} a value that `relay mcp secret set` keeps in secrets.json, readable by the user alone.
-//
-// An error names what is missing, never a value. Nothing here is logged.
+// ${file:PATH} the text of a file, ${secret:NAME} a value that `relay mcp secret set` keeps in secrets.json,
+// readable by the user alone. Resolving blocks (small files). An error names what is missing, never a value.
+// Nothing here is logged.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
-// Fleet: all upstream servers of the configuration. It owns them, takes changes of the configuration while
-// calls run, and tells its subscribers what changed where.
+// Fleet: all upstream servers of the configuration. app/ owns it; it owns the servers, takes changes of the
+// configuration while calls run, and tells its subscribers what changed where. A server that fails is a state
+// of that server, never an error of the fleet. Loop thread only; stop() before the loop ends.
 #pragma once
 
 #include <filesystem>

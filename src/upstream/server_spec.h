@@ -1,5 +1,6 @@
-// ServerSpec: what the configuration says of one upstream server, as a plain value. Two equal specs mean:
-// nothing to restart.
+// ServerSpec: what the configuration says of one upstream server, as a plain value. config/ makes it, the
+// fleet compares it: two equal specs mean that nothing is restarted. References to secrets stand in it as
+// text, so it may be shown, hashed and logged.
 #pragma once
 
 #include <chrono>

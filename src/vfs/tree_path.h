@@ -1,4 +1,6 @@
-// Paths of the tree as vfs/ uses them: policy::TreePath with the errors of files, and relative paths.
+// Paths of the tree as vfs/ uses them: policy::TreePath with the errors of files, and relative paths. Pure. A
+// path that is not absolute, climbs above the root or holds a NUL is a FileError with the errno that a guest
+// sees.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// Trees: opens the mounts of the configuration once and gives every session its tree.
+// Trees: opens the mounts of the configuration once and gives every session its tree. app/ owns it for the
+// life of the process. Opening a tree blocks.
 //
-// Workspaces are directories under `<state>/workspace/`: `shared/{tmp,out}`, or one for each holder. A
-// session's
-// (`session-<hash>`) goes when the session ends, or when the server starts the next time; a client without
-// sessions keeps its own (`client-<hash>`). Names are hashed, so whatever a client calls itself cannot become
-// a path.
+// Workspaces are directories under `<state>/workspace/`: `shared/{tmp,out}`, or one for each holder. The one
+// of a session (`session-<hash>`) goes when the session ends, or when the server starts the next time; a
+// client without sessions keeps its own (`client-<hash>`). Names are hashed, so a name that a client chose
+// cannot become a path.
 #pragma once
 
 #include <map>
