@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "cli/secret_notes.h"
 #include "config/environment.h"
 #include "sandbox/cage_plan.h"
 #include "sandbox/control_group.h"
@@ -141,6 +142,12 @@ void examine_state(const config::LoadedConfig& loaded, std::vector<Finding>& out
   examine_directory("project directory", loaded.config.project, out);
 }
 
+void examine_secrets(const config::LoadedConfig& loaded, std::vector<Finding>& out) {
+  if (!loaded.problems.empty()) return;
+  for (config::ConfigProblem& note : find_unprotected_secrets(loaded.config))
+    out.push_back({"secrets", std::move(note.where), Health::optional_missing, std::move(note.what)});
+}
+
 }  // namespace
 
 std::vector<Finding> examine(const config::LoadedConfig& loaded, const fs::path& program_directory) {
@@ -151,6 +158,7 @@ std::vector<Finding> examine(const config::LoadedConfig& loaded, const fs::path&
   examine_programs(findings);
   examine_runtimes(program_directory, findings);
   examine_state(loaded, findings);
+  examine_secrets(loaded, findings);
   return findings;
 }
 

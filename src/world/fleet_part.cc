@@ -1,6 +1,7 @@
 #include "world/fleet_part.h"
 
 #include "base/limits.h"
+#include "config/cage_masks.h"
 #include "config/environment.h"
 #include "io/spawn.h"
 #include "secrets/secrets.h"
@@ -10,14 +11,17 @@
 namespace relay::world {
 namespace {
 
-upstream::FleetOptions fleet_options(const config::Config& config, GroupSiteFinder& groups) {
+upstream::FleetOptions fleet_options(const config::Config& config, const Services& services,
+                                     GroupSiteFinder& groups) {
   upstream::FleetOptions options;
+  options.redactor = services.redactor;
   options.self = make_identity().info;
   options.state = config.state / "mcp";
   options.resolve = secrets::make_secret_resolver(config::process_environment(), config.root,
                                                   secrets::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
   options.find_group_site = [&groups] { return groups.find(); };
+  options.hide_own_files = [config](launch::CageSpec& cage) { config::hide_own_files(config, cage); };
   return options;
 }
 
@@ -26,7 +30,9 @@ upstream::FleetOptions fleet_options(const config::Config& config, GroupSiteFind
 FleetPart::FleetPart(const config::Config& config, const Services& services, io::ThreadPool& pool,
                      GroupSiteFinder& groups, pipeline::GuardedBackend& backend)
     : fleet_(upstream::Fleet::make(services.loop, services.http, pool, services.clock, services.random,
-                                   services.log, fleet_options(config, groups))) {
+                                   services.log, fleet_options(config, services, groups))),
+      redactor_(services.redactor) {
+  adopt_policy(config.policy);
   codemode::CodeModeOptions options{.state = config.state / "mcp",
                                     .declarations = config.project / "mcp",
                                     .require_servers = config.policy.require_servers};
@@ -38,6 +44,11 @@ Result<std::unique_ptr<FleetPart>> FleetPart::open(const config::Config& config,
                                                    io::ThreadPool& pool, GroupSiteFinder& groups,
                                                    pipeline::GuardedBackend& backend) {
   return std::unique_ptr<FleetPart>(new FleetPart(config, services, pool, groups, backend));
+}
+
+void FleetPart::adopt_policy(const policy::Policy& policy) {
+  redactor_->set_answers(policy.redact_secrets ? secrets::AnswerRedaction::on
+                                               : secrets::AnswerRedaction::off);
 }
 
 io::Task<void> FleetPart::stop() {

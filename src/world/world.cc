@@ -89,6 +89,7 @@ void World::start(Purpose purpose) {
 
 void World::adopt_policy(const policy::Policy& policy) {
   pipeline_->adopt_policy(policy);
+  fleet_->adopt_policy(policy);
   if (execution_) execution_->adopt_policy(policy);
 }
 

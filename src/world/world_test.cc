@@ -30,7 +30,9 @@ class WorldTest : public testing::Test {
     sources.text = text;
     config::LoadedConfig loaded = config::load_config(sources);
     ASSERT_TRUE(loaded.problems.empty()) << loaded.problems.front().what;
-    auto built = World::build(loaded.config, Purpose::run, {clock_, random_, loop_.executor(), log_, http_});
+    auto built =
+        World::build(loaded.config, Purpose::run,
+                     {clock_, random_, loop_.executor(), log_, http_, std::make_shared<secrets::Redactor>()});
     ASSERT_TRUE(built) << built.error().message;
     world_ = std::move(*built);
     server_ = std::make_unique<mcp::Server>(loop_.executor(), world_->backend(), clock_, random_,
