@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -65,14 +67,30 @@ class SpdlogLog final : public Log {
 
   void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) override {
     if (level < threshold_) return;
-    const std::string line = format_log_line(format_, clock_.wall(), level, message, fields);
+    const std::string line = filtered(format_log_line(format_, clock_.wall(), level, message, fields));
     logger_.log(spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
   }
 
+  void set_filter(LineFilter filter) override {
+    const std::scoped_lock lock(mutex_);
+    filter_ = std::make_shared<const LineFilter>(std::move(filter));
+  }
+
  private:
+  std::string filtered(std::string line) {
+    std::shared_ptr<const LineFilter> filter;
+    {
+      const std::scoped_lock lock(mutex_);
+      filter = filter_;
+    }
+    return filter ? (*filter)(line) : std::move(line);
+  }
+
   const Clock& clock_;
   LogFormat format_;
   LogLevel threshold_;
+  std::mutex mutex_;  // for the filter
+  std::shared_ptr<const LineFilter> filter_;
   spdlog::logger logger_;
 };
 

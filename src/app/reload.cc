@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "config/attestation.h"
 #include "io/spawn.h"
+#include "policy/redaction.h"
 
 namespace relay::app {
 namespace {
@@ -78,6 +79,11 @@ void sort_keys(const config::Config& before, const config::Config& after, Config
   }
   if (live_policy(before) != live_policy(after)) change.live.emplace_back("policy");
   if (built_in_policy(before) != built_in_policy(after)) change.for_restart.emplace_back("policy");
+}
+
+json::array shown_arguments(const ServerSpec& spec) {
+  const std::vector<std::string> args = policy::redact_arguments(spec.command, spec.args);
+  return json::array(args.begin(), args.end());
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -263,12 +269,13 @@ void Reloading::wait(config::Config wanted, const std::vector<config::Widening>&
   pending.kind = world::ApprovalKind::reload;
   pending.summary = "change of the configuration: " + what;
   pending.detail = {{"file", wanted.file.string()}, {"sha256", digest}, {"widens", std::move(list)}};
-  // Commands and addresses are what the operator has to see; values of env and headers may be secrets.
+  // Commands and addresses are what the operator has to see; values of env, headers and some arguments are
+  // secrets.
   json::object servers;
   for (const ServerSpec& spec : wanted.mcps)
     if (!config::find_server_widenings(current_, wanted, spec.name).empty())
       servers[spec.name] = {{"command", spec.command},
-                            {"args", json::array(spec.args.begin(), spec.args.end())},
+                            {"args", shown_arguments(spec)},
                             {"cwd", spec.cwd},
                             {"endpoint", spec.endpoint}};
   if (!servers.empty()) pending.detail["servers"] = std::move(servers);

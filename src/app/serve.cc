@@ -56,9 +56,10 @@ void show_new_token(const auth::BearerToken& token, const std::string& path) {
 }
 
 Result<std::shared_ptr<net::Authenticator>> make_authenticator(const config::Config& config,
-                                                               RandomSource& random) {
+                                                               const world::Services& services) {
   if (config.auth_mode != config::AuthMode::token) return std::shared_ptr<net::Authenticator>();
-  RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), random));
+  RELAY_TRY(auth::BearerToken token, auth::BearerToken::open(config.token_path.string(), services.random));
+  services.redactor->learn(token.text());
   if (token.is_new()) show_new_token(token, config.token_path.string());
   return std::make_shared<auth::TokenAuthenticator>(std::move(token));
 }
@@ -157,7 +158,7 @@ int run_serve(const config::Config& config, const config::ConfigSources& sources
   mcp::Server server(services.loop, (*world)->backend(), services.clock, (*world)->ids(),
                      {.state_key = *state_key});
 
-  auto authenticator = make_authenticator(config, services.random);
+  auto authenticator = make_authenticator(config, services);
   if (!authenticator) return failed(log, authenticator.error());
   net::OriginGuard guard({.bind_address = config.server.bind,
                           .allowed_origins = config.allowed_origins,

@@ -87,7 +87,7 @@ Record Journal::Core::make_closing(const authority::Call& call, const authority:
                                    const authority::Outcome& outcome) const {
   const auto took = call.began ? clock.mono() - *call.began : MonoTime::duration{};
   return make_end(clock.wall(), call, decision, outcome,
-                  std::chrono::duration_cast<std::chrono::microseconds>(took));
+                  std::chrono::duration_cast<std::chrono::microseconds>(took), options.redactor.get());
 }
 
 // Writes the first record of a turn immediately, if that is cheap, instead of waiting for a batch. Records
@@ -236,7 +236,8 @@ io::Task<Recorded> Journal::open(Grant grant) {
   const bool prove = must && core_->stats.degraded;
   Recorded recorded(*this, std::move(grant));
   if (recorded.tier() < authority::Tier::stateful && !prove) co_return recorded;
-  const Result<void> begun = co_await written(submit(make_begin(core_->clock.wall(), recorded.grant_)));
+  const Result<void> begun = co_await written(
+      submit(make_begin(core_->clock.wall(), recorded.grant_, core_->options.redactor.get())));
   if (begun || !must) co_return recorded;
   recorded.settle();
   authority::Outcome not_run;

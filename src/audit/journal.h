@@ -31,6 +31,8 @@ struct JournalOptions {
   OnFailure on_failure = OnFailure::degrade;
   /// Toolsets whose calls are refused whatever on_failure says.
   std::set<std::string, std::less<>> always_refuse{"shell", "ssh"};
+  /// The secrets that are known by value: no line holds one. Null: none are known.
+  std::shared_ptr<const secrets::Redactor> redactor = nullptr;
 };
 
 struct JournalStats {

@@ -73,6 +73,35 @@ TEST(Journal, ClosesWhenTheLineIsInTheFile) {
   EXPECT_TRUE(verify_log(world.folder.log(), Scope::whole).ok);
 }
 
+// Each kind of line that speaks of a call: the opening one, the closing one, a refusal.
+TEST(Journal, NoLineHoldsASecretThatIsKnownByValue) {
+  const TempFolder folder;
+  const SystemClock clock;
+  boost::asio::io_context loop;
+  const auto redactor = std::make_shared<secrets::Redactor>();
+  redactor->learn("correct horse");
+  auto journal = Journal::start(loop.get_executor(), {.ledger = {folder.log()}, .redactor = redactor}, clock);
+  ASSERT_TRUE(journal);
+  authority::Call call = make_call("req_1", Tier::stateful);
+  call.tool = "run correct horse";
+  call.upstream = "server/correct horse";
+  call.caller.principal = "correct horse";
+  call.args = json::object{{"code", "say('correct horse')"}};
+  auto work = [&]() -> io::Task<void> {
+    RELAY_CO_TRY(authority::Recorded recorded, co_await (*journal)->open(make_grant(call)));
+    RELAY_CO_CHECK(
+        co_await (*journal)->close(std::move(recorded), authority::make_outcome(Ending::ok, "", 0)));
+    co_return co_await (*journal)->refuse(call, {}, authority::make_outcome(Ending::denied, ""));
+  };
+  io::spawn(loop.get_executor(), work(), "test");
+  loop.run();
+  const std::string text = slurp(folder.log());
+  EXPECT_EQ(lines_of(folder.log()).size(), 4U) << "the start, and three lines of the call";
+  EXPECT_EQ(text.find("correct horse"), std::string::npos) << text;
+  EXPECT_NE(text.find("say('[REDACTED]')"), std::string::npos) << text;
+  EXPECT_TRUE(verify_log(folder.log(), Scope::whole).ok);
+}
+
 TEST(Journal, WhatAnotherProcessHeldUpIsWrittenAtTheEnd) {
   World world(OnFailure::degrade, [](std::chrono::microseconds) {});
   {

@@ -67,7 +67,7 @@ void Record::add_json(std::string_view key, std::string_view json) {
 }
 
 Record make_record(WallTime time, const authority::Call& call, authority::Tier tier,
-                   const authority::Outcome& outcome) {
+                   const authority::Outcome& outcome, const secrets::Redactor* known) {
   using authority::Ending;
   Record record;
   record.begin_member("ts");
@@ -76,11 +76,11 @@ Record make_record(WallTime time, const authority::Call& call, authority::Tier t
   record.text_ += '"';
   record.end_member();
   // Names come from clients: a tool that does not exist may have a name of megabytes.
-  record.add_text("tool", policy::redact_for_audit(call.tool));
+  record.add_text("tool", policy::redact_for_audit(call.tool, known));
   record.add_number("tier", authority::number(tier));
   record.add_flag("denied", outcome.ending == Ending::denied);
   record.begin_member("args");
-  policy::append_redacted_json(record.text_, call.args.value());
+  policy::append_redacted_json(record.text_, call.args.value(), known);
   record.end_member();
   record.add_text("output_sha256",
                   outcome.output_sha256.empty() ? kHashOfNothing : std::string_view(outcome.output_sha256));
@@ -91,22 +91,24 @@ Record make_record(WallTime time, const authority::Call& call, authority::Tier t
     record.add_json("exit_code", "null");
   }
   if (!call.request_id.empty()) record.add_text("request_id", call.request_id);
-  record.add_text("client_id", policy::redact_for_audit(authority::client_id(call.caller)));
+  record.add_text("client_id", policy::redact_for_audit(authority::client_id(call.caller), known));
   if (!outcome.action.empty()) record.add_text("action", outcome.action);
-  if (!call.upstream.empty()) record.add_text("upstream", call.upstream);
+  if (!call.upstream.empty())
+    record.add_text("upstream", known ? known->redact(call.upstream, policy::kRedacted) : call.upstream);
   if (!call.parent.empty()) record.add_text("parent", call.parent);
   return record;
 }
 
-Record make_begin(WallTime time, const authority::Grant& grant) {
+Record make_begin(WallTime time, const authority::Grant& grant, const secrets::Redactor* known) {
   authority::Outcome nothing_yet;
   nothing_yet.action = "begin";
-  return make_record(time, grant.call(), grant.tier(), nothing_yet);
+  return make_record(time, grant.call(), grant.tier(), nothing_yet, known);
 }
 
 Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
-                const authority::Outcome& outcome, std::chrono::microseconds took) {
-  Record record = make_record(time, call, decision.tier, outcome);
+                const authority::Outcome& outcome, std::chrono::microseconds took,
+                const secrets::Redactor* known) {
+  Record record = make_record(time, call, decision.tier, outcome, known);
   record.add_text("outcome", authority::name(outcome.ending));
   record.add_number("duration_us", took.count());
   record.add_text("ladder", authority::compact_ladder(decision));

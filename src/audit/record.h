@@ -13,6 +13,7 @@
 #include "authority/grant.h"
 #include "authority/outcome.h"
 #include "base/clock.h"
+#include "secrets/redactor.h"
 
 namespace relay::audit {
 
@@ -45,7 +46,8 @@ class Record {
   }
 
  private:
-  friend Record make_record(WallTime, const authority::Call&, authority::Tier, const authority::Outcome&);
+  friend Record make_record(WallTime, const authority::Call&, authority::Tier, const authority::Outcome&,
+                            const secrets::Redactor*);
   static constexpr std::size_t kMembersMax = 20;
   void begin_member(std::string_view key);
   void end_member();
@@ -55,11 +57,14 @@ class Record {
   std::size_t count_ = 0;
 };
 
+// `known` are the secrets that are known by value; null: none. Others are found by their shape.
+
 /// The line that says that something of tier 2 or above is about to run.
-Record make_begin(WallTime time, const authority::Grant& grant);
+Record make_begin(WallTime time, const authority::Grant& grant, const secrets::Redactor* known = nullptr);
 /// The line that says how a call ended, and how long it took. One per call, whatever happened to it.
 Record make_end(WallTime time, const authority::Call& call, const authority::Decision& decision,
-                const authority::Outcome& outcome, std::chrono::microseconds took);
+                const authority::Outcome& outcome, std::chrono::microseconds took,
+                const secrets::Redactor* known = nullptr);
 /// A line that is about no call, tier 0: of the journal about itself (tool "audit": "start", "recovered",
 /// "lost"), of a reload (tool "config"), of the operator's answers (tool "approvals").
 Record make_event(WallTime time, std::string_view action, std::string_view args_json,

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,6 +69,32 @@ TEST_F(BearerTokenFile, IsNotReadThroughASymbolicLink) {
   EXPECT_FALSE(BearerToken::open(link, random_));
 }
 
+// Two processes that start at once must end with the same token.
+TEST_F(BearerTokenFile, ATokenThatAnotherProcessMadeMeanwhileIsTaken) {
+  struct Interrupted final : RandomSource {
+    explicit Interrupted(std::function<void()> once) : meanwhile(std::move(once)) {}
+    void fill(std::span<std::byte> out) override {
+      if (meanwhile) std::exchange(meanwhile, nullptr)();
+      real.fill(out);
+    }
+    std::function<void()> meanwhile;
+    SystemRandom real;
+  } random([this] { write(std::string(43, 'b') + "\n", 0600); });
+  const auto token = BearerToken::open(path_, random);
+  ASSERT_TRUE(token) << token.error().message;
+  EXPECT_EQ(token->text(), std::string(43, 'b'));
+  EXPECT_FALSE(token->is_new());
+}
+
+TEST_F(BearerTokenFile, SaysWhereATokenCannotBeKept) {
+  const auto folder = std::filesystem::path(path_).parent_path();
+  std::filesystem::create_directories(folder.parent_path());
+  std::filesystem::create_symlink("nowhere/at/all", folder);
+  const auto token = BearerToken::open(path_, random_);
+  ASSERT_FALSE(token);
+  EXPECT_THAT(token.error().message, testing::HasSubstr("create " + path_));
+}
+
 TEST_F(BearerTokenFile, AuthenticatesOnlyTheRightToken) {
   auto token = BearerToken::open(path_, random_);
   ASSERT_TRUE(token);
@@ -82,7 +110,8 @@ TEST_F(BearerTokenFile, AuthenticatesOnlyTheRightToken) {
                                                        {"Basic " + text},
                                                        {"Bearer " + text + "x"},
                                                        {"Bearer " + text.substr(1)},
-                                                       {"Bearer x", "Bearer " + text}};
+                                                       {"Bearer x", "Bearer " + text},
+                                                       {"Bearer " + text, "Bearer x"}};
   for (const auto& fields : wrong) {
     const auto verdict = authenticator.authenticate(request_with(fields));
     ASSERT_FALSE(verdict) << (fields.empty() ? "(none)" : fields[0]);

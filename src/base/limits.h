@@ -246,6 +246,7 @@ inline constexpr std::size_t kSecretBytes = 64 * kKiB;
 inline constexpr std::size_t kSecrets = 1'000;
 inline constexpr std::size_t kSecretBytesMin =
     6;  // shorter values are too common in ordinary text to be blotted out
+inline constexpr std::size_t kRedactorBytes = 8 * kMiB;  // all spellings of all values that are looked for
 inline constexpr std::size_t kCagePlanBytes = 1 * kMiB;
 inline constexpr std::size_t kCageConnections = 64;  // open at once from one caged server to its hosts
 inline constexpr std::size_t kCageHeadBytes =

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string_view>
 #include <type_traits>
@@ -34,6 +35,10 @@ class Log {
  public:
   virtual ~Log() = default;
   virtual void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) = 0;
+  /// From here on every line is what the filter makes of it: app/ removes secrets there. The filter is called
+  /// by any thread.
+  using LineFilter = std::function<std::string(std::string_view line)>;
+  virtual void set_filter(LineFilter filter) { (void)filter; }
 
   void debug(std::string_view message, std::initializer_list<LogField> fields = {}) {
     write(LogLevel::debug, message, fields);

@@ -21,6 +21,7 @@
 #include "cli/mcp_command.h"
 #include "cli/options.h"
 #include "cli/script.h"
+#include "cli/secret_notes.h"
 #include "cli/status.h"
 #include "config/config.h"
 #include "config/init.h"
@@ -66,6 +67,8 @@ int run_check(const CommandOptions& options, const config::LoadedConfig& loaded)
   if (const auto exposed = app::check_exposure(loaded.config); !exposed)
     return say_problems({{"$.server.bind", exposed.error().message}});
   fmt::print("{}: fine\n", loaded.config.file.empty() ? "embedded defaults" : loaded.config.file.string());
+  for (const config::ConfigProblem& note : find_unprotected_secrets(loaded.config))
+    fmt::print("note: {}: {}\n", note.where, note.what);
   return 0;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "cli/doctor_network.h"
+#include "cli/secret_notes.h"
 #include "config/environment.h"
 #include "sandbox/cage_plan.h"
 #include "sandbox/control_group.h"
@@ -162,6 +163,12 @@ void examine_state(const config::LoadedConfig& loaded, std::vector<Finding>& out
   examine_directory("project directory", loaded.config.project, out);
 }
 
+void examine_secrets(const config::LoadedConfig& loaded, std::vector<Finding>& out) {
+  if (!loaded.problems.empty()) return;
+  for (config::ConfigProblem& note : find_unprotected_secrets(loaded.config))
+    out.push_back({"secrets", std::move(note.where), Health::optional_missing, std::move(note.what)});
+}
+
 }  // namespace
 
 bool is_chroot(std::string_view mountinfo) {
@@ -187,6 +194,7 @@ std::vector<Finding> examine(const config::LoadedConfig& loaded, Reach reach) {
   examine_certificates(findings);
   if (reach == Reach::tried) examine_registries(findings);
   examine_state(loaded, findings);
+  examine_secrets(loaded, findings);
   return findings;
 }
 

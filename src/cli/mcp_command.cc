@@ -5,6 +5,7 @@
 
 #include "config/config_file.h"
 #include "config/state_directory.h"
+#include "policy/redaction.h"
 
 namespace relay::cli {
 namespace {
@@ -93,7 +94,8 @@ std::filesystem::path mcp_state(const config::Config& config) {
 std::string describe_server(const upstream::ServerSpec& spec) {
   if (spec.transport != upstream::ServerTransport::stdio) return plain_address(spec.endpoint);
   std::string line = shell_word(spec.command);
-  for (const std::string& argument : spec.args) line += " " + shell_word(argument);
+  for (const std::string& argument : policy::redact_arguments(spec.command, spec.args))
+    line += " " + shell_word(argument);
   return line;
 }
 

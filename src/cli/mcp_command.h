@@ -29,7 +29,7 @@ int say_error(const Error& error);
 bool prepare_state(const config::Config& config);
 /// Where the fleet keeps what it knows: era verdicts, logs, secrets.
 std::filesystem::path mcp_state(const config::Config& config);
-/// What a server is, for people: its command line, or its address without what may be secret in it.
+/// What a server is, for people: its command line, or its address, without what may be secret in it.
 std::string describe_server(const upstream::ServerSpec& spec);
 
 }  // namespace relay::cli

@@ -208,6 +208,8 @@ void put_back(FoundServer& server, const imports::KeptSecret& secret) {
   for (auto* values : {&server.spec.env, &server.spec.headers})
     for (auto& [key, value] : *values)
       if (value == reference) value = secret.prefix + secret.value;
+  for (std::string& argument : server.spec.args)
+    if (argument == reference) argument = secret.prefix + secret.value;
 }
 
 Result<void> keep_secrets(std::vector<FoundServer>& servers, Questions& questions,

@@ -8,6 +8,7 @@
 #include "cli/status.h"
 #include "cli/text_table.h"
 #include "config/config_upstreams.h"
+#include "policy/redaction.h"
 
 namespace relay::cli {
 namespace {
@@ -30,7 +31,8 @@ json::object to_json(const ServerSpec& spec) {
                    {"description", spec.description}};
   if (spec.transport == upstream::ServerTransport::stdio) {
     out["command"] = spec.command;
-    out["args"] = json::array(spec.args.begin(), spec.args.end());
+    const std::vector<std::string> args = policy::redact_arguments(spec.command, spec.args);
+    out["args"] = json::array(args.begin(), args.end());
     out["cwd"] = spec.cwd;
     out["env"] = names_of(spec.env);
   } else {

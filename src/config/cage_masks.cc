@@ -118,6 +118,7 @@ class Masks {
       : config_(config), cage_(cage), own_(own_paths(config)), mounts_(read_mount_points()) {}
 
   void find() {
+    cage_.refusal.clear();
     find_linked_files();
     for (const fs::path& declared : declared_paths(cage_)) {
       std::error_code error;

@@ -117,8 +117,9 @@ void read_limits(const json::object& entry, ServerSpec& spec) {
     spec.tiers.emplace(tier.key(), tier.value().to_number<int>());
 }
 
+// An address that begins with a reference is known when the server is started.
 bool is_http_url(std::string_view url) {
-  return url.starts_with("http://") || url.starts_with("https://");
+  return url.starts_with("http://") || url.starts_with("https://") || url.starts_with("${");
 }
 
 // Addresses are shown, logged and told in errors.

@@ -45,6 +45,7 @@ constexpr std::array kRules = {
     Rule{"policy.confirmTier3", Direction::on},
     Rule{"policy.agentMayConfirm", Direction::off},
     Rule{"policy.requireServers", Direction::on},
+    Rule{"policy.redactSecrets", Direction::on},
     Rule{"policy.confirmTtlSeconds", Direction::down},
     Rule{"policy.network.allowedDomains", Direction::fewer},
     Rule{"policy.network.deniedDomains", Direction::more},

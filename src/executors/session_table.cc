@@ -44,7 +44,7 @@ void SessionTable::give_back(const SessionKey& key, Runtime runtime, std::shared
   session.used = clock_.mono();
   ++session.runs;
   if (std::exchange(session.forget, false)) {
-    sessions_.erase(entry);
+    end_session(entry);
     return;
   }
   session.child = std::move(child);
@@ -60,7 +60,7 @@ bool SessionTable::reset(const SessionKey& key) {
     if (entry->second.busy)
       entry->second.forget = true;
     else
-      sessions_.erase(entry);
+      end_session(entry);
   }
   return found;
 }
@@ -69,15 +69,26 @@ void SessionTable::drop(std::string_view owner) {
   for (auto entry = sessions_.begin(); entry != sessions_.end();) {
     const bool theirs = entry->first.session.owner == owner;
     if (theirs && entry->second.busy) entry->second.forget = true;
-    entry = theirs && !entry->second.busy ? sessions_.erase(entry) : std::next(entry);
+    entry = theirs && !entry->second.busy ? end_session(entry) : std::next(entry);
   }
 }
 
 void SessionTable::sweep() {
   const MonoTime now = clock_.mono();
-  std::erase_if(sessions_, [&](const auto& entry) {
-    return !entry.second.busy && now - entry.second.used > bounds_.idle;
-  });
+  for (auto entry = sessions_.begin(); entry != sessions_.end();) {
+    const bool is_over = !entry->second.busy && now - entry->second.used > bounds_.idle;
+    entry = is_over ? end_session(entry) : std::next(entry);
+  }
+}
+
+std::map<SessionTable::Key, SessionTable::Session>::iterator SessionTable::end_session(
+    std::map<Key, Session>::iterator entry) {
+  const SessionKey key = entry->first.session;
+  const auto next = sessions_.erase(entry);
+  const bool is_elsewhere =
+      std::ranges::any_of(kRuntimes, [&](Runtime runtime) { return contains(key, runtime); });
+  if (!is_elsewhere && bounds_.on_end) bounds_.on_end(key);
+  return next;
 }
 
 std::size_t SessionTable::count(std::string_view owner) const {
@@ -98,7 +109,7 @@ std::map<SessionTable::Key, SessionTable::Session>::iterator SessionTable::longe
 bool SessionTable::evict_idle(std::string_view owner) {
   const auto oldest = longest_idle(owner);
   if (oldest == sessions_.end()) return false;
-  sessions_.erase(oldest);
+  end_session(oldest);
   return true;
 }
 
@@ -107,7 +118,7 @@ bool SessionTable::evict_forgotten() {
   const auto oldest = longest_idle(std::nullopt);
   if (oldest == sessions_.end() || clock_.mono() - oldest->second.used < limits::kGuestSessionSafe)
     return false;
-  sessions_.erase(oldest);
+  end_session(oldest);
   return true;
 }
 

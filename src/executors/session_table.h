@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,9 +36,12 @@ class SessionTable {
     std::size_t total = limits::kGuestSessions;
     std::size_t per_owner = limits::kGuestSessionsPerClient;
     std::chrono::steady_clock::duration idle = limits::kGuestSessionIdle;
+    /// Told of each session that is gone in every runtime, so that what belongs to it can go too. Not told
+    /// when the table ends. Must not use the table.
+    std::function<void(const SessionKey&)> on_end = {};
   };
 
-  SessionTable(const Clock& clock, const Bounds& bounds) : clock_(clock), bounds_(bounds) {}
+  SessionTable(const Clock& clock, Bounds bounds) : clock_(clock), bounds_(std::move(bounds)) {}
 
   struct Lease {
     std::shared_ptr<RunChild> child;  // null: the session needs a fresh one
@@ -80,6 +84,7 @@ class SessionTable {
     MonoTime used;
   };
 
+  std::map<Key, Session>::iterator end_session(std::map<Key, Session>::iterator entry);
   Result<void> make_room(std::string_view owner);
   [[nodiscard]] std::size_t count(std::string_view owner) const;
   std::map<Key, Session>::iterator longest_idle(const std::optional<std::string_view>& owner);

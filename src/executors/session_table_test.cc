@@ -87,6 +87,42 @@ TEST_F(SessionTableTest, TheLongestIdleOneMakesRoom) {
   EXPECT_EQ(infos[1].name, "3");
 }
 
+// What belongs to a session, such as its files, goes when the session is gone in both languages, however it
+// ends.
+TEST_F(SessionTableTest, TellsWhichSessionIsGone) {
+  std::vector<std::string> ended;
+  SessionTable told{clock, {.total = 3, .per_owner = 2, .idle = 1min, .on_end = [&](const SessionKey& key) {
+                              ended.push_back(key.name);
+                            }}};
+  const auto run = [&](const SessionKey& key, Runtime runtime = Runtime::quickjs) {
+    ASSERT_TRUE(told.take(key, runtime, SessionStart::keep));
+    told.give_back(key, runtime, make_child(), "");
+  };
+  const auto take_ended = [&] { return std::exchange(ended, {}); };
+  using Names = std::vector<std::string>;
+  run({"ann", "both"});
+  clock.advance(1s);
+  run({"ann", "both"}, Runtime::pyodide);
+  clock.advance(1s);
+  run({"ann", "displaces"});
+  EXPECT_EQ(take_ended(), Names()) << "it is still there in the other language";
+  run({"ann", "more"});
+  EXPECT_EQ(take_ended(), Names{"both"});
+  EXPECT_TRUE(told.reset({"ann", "more"}));
+  EXPECT_EQ(take_ended(), Names{"more"});
+  ASSERT_TRUE(told.take({"bob", "busy"}, Runtime::quickjs, SessionStart::keep));
+  EXPECT_TRUE(told.reset({"bob", "busy"}));
+  EXPECT_EQ(take_ended(), Names()) << "its run goes on";
+  told.give_back({"bob", "busy"}, Runtime::quickjs, make_child(), "");
+  EXPECT_EQ(take_ended(), Names{"busy"});
+  told.drop("ann");
+  EXPECT_EQ(take_ended(), Names{"displaces"});
+  run({"cid", "idle"});
+  clock.advance(2min);
+  told.sweep();
+  EXPECT_EQ(take_ended(), Names{"idle"});
+}
+
 TEST_F(SessionTableTest, BusyOnesAreNeverPushedOut) {
   ASSERT_TRUE(table.take({"ann", "1"}, Runtime::quickjs, SessionStart::keep));
   ASSERT_TRUE(table.take({"ann", "2"}, Runtime::quickjs, SessionStart::keep));

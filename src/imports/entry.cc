@@ -1,5 +1,6 @@
 #include "imports/entry.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -97,8 +98,7 @@ class EntryReader {
                                        [this](std::string_view id) { return secret_name(id); });
     for (std::string& one : translated.notes) note(fmt::format("{}: {}", what, one));
     if (!translated.inputs.empty())
-      return fail(
-          invalid(fmt::format("its {} asks for an input, which only env and headers can have here", what)));
+      return fail(invalid(fmt::format("its {} asks for an input, which it cannot have here", what)));
     if (!translated.unset.empty())
       return fail(invalid(
           fmt::format("its {} needs the variable {}, which is not set", what, *translated.unset.begin())));
@@ -110,8 +110,8 @@ class EntryReader {
     RELAY_CHECK(append_words("command", line));
     RELAY_CHECK(append_words("args", line));
     if (line.empty() || line.front().empty()) return fail(invalid("it has neither a command nor a URL"));
-    found_.spec.command = line.front();
-    found_.spec.args.assign(line.begin() + 1, line.end());
+    RELAY_TRY(found_.spec.command, expanded(line.front(), "command"));
+    for (std::size_t i = 1; i < line.size(); ++i) found_.spec.args.push_back(read_argument(line, i));
     if (const auto cwd = first_string(entry_, {"cwd", "workingDirectory"})) {
       RELAY_TRY(found_.spec.cwd, expanded(*cwd, "cwd"));
     }
@@ -125,21 +125,31 @@ class EntryReader {
     const json::array* list = value->if_array();
     const json::array one = list ? json::array() : json::array{*value};
     for (const json::value& item : list ? *list : one) {
-      const auto word = text_of(item);
+      auto word = text_of(item);
       if (!word) return fail(invalid(fmt::format("its \"{}\" is not text", key)));
-      RELAY_TRY(std::string text, expanded(*word, key));
-      if (text.find('\0') != std::string::npos)
+      if (word->find('\0') != std::string::npos)
         return fail(invalid(fmt::format("its \"{}\" holds a NUL byte", key)));
-      line.push_back(std::move(text));
+      line.push_back(std::move(*word));
     }
     return {};
+  }
+
+  std::string read_argument(const std::vector<std::string>& line, std::size_t index) {
+    const std::string where = fmt::format("args[{}]", index - 1);
+    std::string text = with_references(where, line[index]);
+    const auto guess = find_secret_argument(index > 1 ? line[index - 1] : std::string_view(), text);
+    if (!guess) return text;
+    return keep_secret(where,
+                       guess->name.empty() ? fmt::format("arg{}", index - 1) : std::string(guess->name),
+                       guess->split);
   }
 
   Result<void> read_endpoint() {
     const auto url = first_string(entry_, {"httpUrl", "url", "serverUrl", "endpoint"});
     if (!url) return fail(invalid("it has no URL"));
-    RELAY_TRY(found_.spec.endpoint, expanded(*url, "url"));
-    if (!found_.spec.endpoint.starts_with("http://") && !found_.spec.endpoint.starts_with("https://"))
+    found_.spec.endpoint = with_references("url", *url);
+    if (!found_.spec.endpoint.starts_with("http://") && !found_.spec.endpoint.starts_with("https://") &&
+        !found_.spec.endpoint.starts_with("${"))
       return fail(invalid("its URL is neither http nor https"));
     return {};
   }
@@ -159,19 +169,40 @@ class EntryReader {
   }
 
   std::string read_value(std::string_view block, const std::string& key, std::string_view text) {
+    const std::string where = fmt::format("{}.{}", block, key);
+    std::string translated = with_references(where, text);
+    if (!looks_like_secret(key, translated)) return translated;
+    return keep_secret(where, key, split_scheme(translated));
+  }
+
+  // Resolved at each start, so the values are not written down here.
+  std::string with_references(std::string_view where, std::string_view text) {
     Translation translated = translate(text, Expansion::later, surroundings_,
                                        [this](std::string_view id) { return secret_name(id); });
-    for (std::string& one : translated.notes) note(fmt::format("{}.{}: {}", block, key, one));
+    for (std::string& one : translated.notes) note(fmt::format("{}: {}", where, one));
     found_.needs.insert(found_.needs.end(), translated.inputs.begin(), translated.inputs.end());
-    if (!looks_like_secret(key, translated.text)) return std::move(translated.text);
-    const SplitSecret split = split_scheme(translated.text);
-    KeptSecret kept{.where = fmt::format("{}.{}", block, key),
-                    .name = secret_name(key),
+    return std::move(translated.text);
+  }
+
+  // The text with a reference in place of the secret.
+  std::string keep_secret(std::string where, std::string_view key, const SplitSecret& split) {
+    KeptSecret kept{.where = std::move(where),
+                    .name = free_secret_name(key),
                     .prefix = std::string(split.prefix),
                     .value = std::string(split.secret)};
     std::string reference = fmt::format("{}${{secret:{}}}", kept.prefix, kept.name);
     found_.secrets.push_back(std::move(kept));
     return reference;
+  }
+
+  // A command line may have two secrets under one name: --header A --header B.
+  std::string free_secret_name(std::string_view key) const {
+    const auto is_taken = [this](const std::string& name) {
+      return std::ranges::any_of(found_.secrets, [&](const KeptSecret& kept) { return kept.name == name; });
+    };
+    std::string name = secret_name(key);
+    for (int i = 2; is_taken(name); ++i) name = secret_name(fmt::format("{}_{}", key, i));
+    return name;
   }
 
   // Codex names variables for headers instead of writing references.

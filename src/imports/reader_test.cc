@@ -183,6 +183,40 @@ TEST(Reader, SecretsAreTakenOut) {
   EXPECT_EQ(reading.found[1].secrets.at(0).value, "abcdef123");
 }
 
+TEST(Reader, ArgumentsAndUrlsKeepTheirReferences) {
+  const Reading reading = read(
+      R"({"mcpServers": {"a": {"command": "x", "args": ["${SET}", "--key", "${input:k}", "${NOT_SET}"]},
+                         "b": {"url": "https://h/${SET}"}}})");
+  EXPECT_THAT(reading.found.at(0).spec.args,
+              ElementsAre("${env:SET}", "--key", "${secret:a.k}", "${env:NOT_SET}"));
+  EXPECT_THAT(reading.found[0].needs, ElementsAre("a.k"));
+  EXPECT_EQ(reading.found.at(1).spec.endpoint, "https://h/${env:SET}");
+}
+
+TEST(Reader, SecretsAreTakenOutOfArguments) {
+  const Reading reading = read(
+      R"({"mcpServers": {"a": {"command": "npx", "args": ["-y", "server", "--api-key", "abcdef-1", "--token=abcdef-2",
+          "--header", "Authorization: Bearer abcdef-3", "--header", "authorization:Basic abcdef-4", "ghp_abcdef5",
+          "https://h:8080/mcp", "--key-file", "/home/u/key", "--verbose", "--auth", "none"]}}})");
+  const FoundServer& found = reading.found.at(0);
+  EXPECT_THAT(found.spec.args,
+              ElementsAre("-y", "server", "--api-key", "${secret:a.api-key}", "--token=${secret:a.token}",
+                          "--header", "Authorization: Bearer ${secret:a.Authorization}", "--header",
+                          "authorization:Basic ${secret:a.authorization}", "${secret:a.arg9}",
+                          "https://h:8080/mcp", "--key-file", "/home/u/key", "--verbose", "--auth", "none"));
+  std::vector<std::string> values;
+  for (const KeptSecret& kept : found.secrets) values.push_back(kept.value);
+  EXPECT_THAT(values, ElementsAre("abcdef-1", "abcdef-2", "abcdef-3", "abcdef-4", "ghp_abcdef5"));
+  EXPECT_EQ(found.secrets[1].where, "args[4]");
+}
+
+TEST(Reader, TwoSecretsOfOneNameAreKeptApart) {
+  const Reading reading =
+      read(R"({"mcpServers": {"a": {"command": "x", "args": ["--key", "abcdef-1", "--key", "abcdef-2"]}}})");
+  EXPECT_THAT(reading.found.at(0).spec.args,
+              ElementsAre("--key", "${secret:a.key}", "--key", "${secret:a.key_2}"));
+}
+
 struct Bad {
   const char* entry;
   const char* why;
@@ -203,10 +237,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"7", "not an object"}, Bad{"{}", "neither a command nor a URL"},
                     Bad{R"({"url": "ftp://h/"})", "neither http"}, Bad{R"({"command": {}})", "not text"},
                     Bad{R"({"command": "x", "args": [[]]})", "not text"},
-                    Bad{R"({"command": "x\u0000y"})", "NUL"},
-                    Bad{R"({"command": "x", "args": ["${NOT_SET}"]})", "NOT_SET"},
-                    Bad{R"({"command": "x", "args": ["${input:key}"]})", "input"},
-                    Bad{R"({"type": "http"})", "no URL"}));
+                    Bad{R"({"command": "x\u0000y"})", "NUL"}, Bad{R"({"command": "${NOT_SET}"})", "NOT_SET"},
+                    Bad{R"({"command": "${input:key}"})", "input"}, Bad{R"({"type": "http"})", "no URL"}));
 
 TEST(Reader, AFileThatIsNoneIsAProblem) {
   EXPECT_THAT(read("{").problem, HasSubstr("not valid JSON"));

@@ -32,6 +32,10 @@ bool is_place(std::string_view value) {
   return value.starts_with("/") || value.starts_with("~/") || value.starts_with("./");
 }
 
+std::string_view without_dashes(std::string_view flag) {
+  return flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+}
+
 }  // namespace
 
 SplitSecret split_scheme(std::string_view value) {
@@ -46,6 +50,24 @@ bool looks_like_secret(std::string_view name, std::string_view value) {
   const std::string_view secret = split_scheme(value).secret;
   if (secret.size() < kShortest || is_place(secret)) return false;
   return is_secret_name(name) || is_secret_shape(secret);
+}
+
+std::optional<SecretArgument> find_secret_argument(std::string_view before, std::string_view argument) {
+  const std::size_t separator = argument.find_first_of("=:");
+  if (separator != std::string_view::npos) {
+    const std::string_view name = without_dashes(argument.substr(0, separator));
+    std::size_t begin = separator + 1;
+    while (begin < argument.size() && argument[begin] == ' ') ++begin;
+    const std::string_view value = argument.substr(begin);
+    if (!value.starts_with("//") && looks_like_secret(name, value)) {
+      const std::size_t prefix = begin + split_scheme(value).prefix.size();
+      return SecretArgument{name, {argument.substr(0, prefix), argument.substr(prefix)}};
+    }
+  }
+  const bool follows_flag = before.starts_with("-") && before.find('=') == std::string_view::npos;
+  const std::string_view flag = follows_flag ? without_dashes(before) : std::string_view();
+  if (argument.starts_with("-") || !looks_like_secret(flag, argument)) return std::nullopt;
+  return SecretArgument{flag, split_scheme(argument)};
 }
 
 }  // namespace relay::imports

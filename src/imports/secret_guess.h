@@ -2,6 +2,7 @@
 // the careful side.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,14 @@ struct SplitSecret {
   std::string_view secret;
 };
 SplitSecret split_scheme(std::string_view value);
+
+/// A secret in a command line: after its flag (--api-key V), with its name (--token=V, API_KEY=V,
+/// "Authorization: Bearer V"), or by its looks alone.
+struct SecretArgument {
+  std::string_view name;  // "api-key"; empty when only its looks give it away
+  SplitSecret split;
+};
+/// `before` is the argument in front of it; empty: none. The views are into both.
+std::optional<SecretArgument> find_secret_argument(std::string_view before, std::string_view argument);
 
 }  // namespace relay::imports

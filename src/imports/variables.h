@@ -1,7 +1,7 @@
 // Other programs write variables into their configuration, each in its own syntax. Here they become ours:
 // ${env:NAME}, ${file:PATH},
-// ${secret:NAME} where values are resolved at each start (env, headers), or their value of now where they are
-// not (command, args, URL).
+// ${secret:NAME} where values are resolved at each start (env, headers, args, URL), or their value of now
+// where they are not (command, cwd).
 //
 // Known: ${NAME}, ${NAME:-otherwise}, ${env:NAME}, $NAME and $env:NAME (alone), {env:NAME}, {file:PATH},
 // ${input:ID}, ${workspaceFolder},

@@ -11,6 +11,7 @@ Policy read_policy(const json::object& block, const std::vector<std::string>& wr
   PolicyEngine::make(policy.rules, path, problems);
   policy.run = read_run_policy(block, writable, path, problems);
   policy.require_servers = json::find_bool(block, "requireServers").value_or(false);
+  policy.redact_secrets = json::find_bool(block, "redactSecrets").value_or(true);
   return policy;
 }
 

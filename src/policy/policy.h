@@ -11,6 +11,7 @@ struct Policy {
   Rules rules;                   // who may call what
   RunPolicy run;                 // network, filesystem and limits: of every run, and of every file tool
   bool require_servers = false;  // a run may call upstream servers only when its call names them
+  bool redact_secrets = true;    // answers of upstream servers reach clients without the secrets in force
 };
 
 /// Reads all of it and compiles the patterns once, to find every problem; `path` is its place in the file.

@@ -1,6 +1,7 @@
 #include "policy/redaction.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -46,20 +47,41 @@ std::size_t bytes_of_chars(std::string_view text, std::size_t chars) {
   return at;
 }
 
+// A command as a list: ["tool", "--password", "V"], ["sshpass", "-p", "V"], ["curl", "-u", "user:V"].
+bool is_secret_argument(std::string_view program, std::string_view flag, std::string_view argument) {
+  if (argument.empty() || argument.starts_with("--")) return false;
+  if (is_secret_flag(flag)) return true;
+  if (program.ends_with("sshpass")) return flag == "-p";
+  const bool names_user = flag == "-u" || flag == "-U" || flag == "--user" || flag == "--proxy-user";
+  return names_user && program.ends_with("curl") && argument.find(':') != std::string_view::npos;
+}
+
+bool has_reference(std::string_view word) {
+  return std::ranges::any_of(std::array{"${env:", "${file:", "${secret:"},
+                             [&](const char* kind) { return word.find(kind) != std::string_view::npos; });
+}
+
 class ArgsWriter {
  public:
-  explicit ArgsWriter(std::string& out) : out_(out), limit_(out.size() + limits::kAuditArgsBytes) {}
+  ArgsWriter(std::string& out, const secrets::Redactor* known)
+      : out_(out), limit_(out.size() + limits::kAuditArgsBytes), known_(known) {}
 
   void write(const json::value& value) {
     if (const auto* members = value.if_object()) return write_object(*members);
     if (const auto* items = value.if_array()) return write_array(*items);
     if (const auto* text = value.if_string())
-      return json::append_quoted(out_, redact_for_audit(json::view(*text)));
+      return json::append_quoted(out_, redact_for_audit(json::view(*text), known_));
     if (const double* number = value.if_double()) return append_canonical_number(out_, *number);
-    out_ += json::write(value);
+    write_plain(json::write(value));
   }
 
  private:
+  // A secret of digits alone may come as a number.
+  void write_plain(const std::string& text) {
+    if (known_ && known_->holds_secret(text)) return json::append_quoted(out_, kRedacted);
+    out_ += text;
+  }
+
   [[nodiscard]] bool full() const { return out_.size() > limit_; }
 
   struct Member {
@@ -78,11 +100,11 @@ class ArgsWriter {
     return changed;
   }
 
-  static std::vector<Member> sorted_members(const json::object& object) {
+  [[nodiscard]] std::vector<Member> sorted_members(const json::object& object) const {
     std::vector<Member> members;
     members.reserve(object.size());
     for (const auto& member : object)
-      members.push_back({redact_for_audit({member.key().data(), member.key().size()}), &member});
+      members.push_back({redact_for_audit({member.key().data(), member.key().size()}, known_), &member});
     std::ranges::sort(members, {}, [](const Member& member) {
       return std::pair(std::string_view(member.key), member.source);
     });
@@ -142,16 +164,9 @@ class ArgsWriter {
     return text ? json::view(*text) : std::string_view();
   }
 
-  // A command as a list: ["tool", "--password", "V"], ["sshpass", "-p", "V"], ["curl", "-u", "user:V"].
-  static bool is_secret_argument(const json::array& items, std::size_t index) {
-    const std::string_view argument = text_of(items[index]);
-    if (index == 0 || argument.empty() || argument.starts_with("--")) return false;
-    const std::string_view flag = text_of(items[index - 1]);
-    if (is_secret_flag(flag)) return true;
-    const std::string_view program = text_of(items[0]);
-    if (program.ends_with("sshpass")) return flag == "-p";
-    const bool names_user = flag == "-u" || flag == "-U" || flag == "--user" || flag == "--proxy-user";
-    return names_user && program.ends_with("curl") && argument.find(':') != std::string_view::npos;
+  static bool is_secret_item(const json::array& items, std::size_t index) {
+    return index > 0 &&
+           is_secret_argument(text_of(items[0]), text_of(items[index - 1]), text_of(items[index]));
   }
 
   void write_array(const json::array& items) {
@@ -159,7 +174,7 @@ class ArgsWriter {
     std::size_t written = 0;
     for (; written < items.size() && !full(); ++written) {
       if (written > 0) out_ += ',';
-      if (is_secret_argument(items, written))
+      if (is_secret_item(items, written))
         json::append_quoted(out_, kRedacted);
       else
         write(items[written]);
@@ -171,6 +186,7 @@ class ArgsWriter {
 
   std::string& out_;
   std::size_t limit_;
+  const secrets::Redactor* known_;
 };
 
 }  // namespace
@@ -183,9 +199,9 @@ std::string redact(std::string_view text) {
   return current;
 }
 
-std::string redact_for_audit(std::string_view value) {
+std::string redact_for_audit(std::string_view value, const secrets::Redactor* known) {
   const std::string_view window = utf8_prefix(value, limits::kAuditValueChars + limits::kAuditScanBytes);
-  std::string text = redact(window);
+  std::string text = redact(known ? known->redact(window, kRedacted) : window);
   const std::size_t shown = bytes_of_chars(text, limits::kAuditValueChars);
   const std::size_t missing =
       count_chars(std::string_view(text).substr(shown)) + count_chars(value.substr(window.size()));
@@ -194,8 +210,22 @@ std::string redact_for_audit(std::string_view value) {
   return text + fmt::format("...(+{})", missing);
 }
 
-void append_redacted_json(std::string& out, const json::value& value) {
-  ArgsWriter(out).write(value);
+void append_redacted_json(std::string& out, const json::value& value, const secrets::Redactor* known) {
+  ArgsWriter(out, known).write(value);
+}
+
+std::vector<std::string> redact_arguments(std::string_view program, const std::vector<std::string>& args) {
+  std::vector<std::string> clean;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view before = i > 0 ? std::string_view(args[i - 1]) : program;
+    if (has_reference(args[i]))
+      clean.push_back(args[i]);
+    else if (is_secret_argument(program, before, args[i]))
+      clean.emplace_back(kRedacted);
+    else
+      clean.push_back(redact(args[i]));
+  }
+  return clean;
 }
 
 }  // namespace relay::policy

@@ -577,6 +577,31 @@ TEST(Redaction, AnAuditValueIsScrubbedThenCut) {
   EXPECT_EQ(redact_for_audit(flag).find("sss"), std::string::npos);
 }
 
+TEST(Redaction, KnownValuesGoWhateverTheyLookLike) {
+  secrets::Redactor known;
+  known.learn("correct horse");
+  known.learn("12345678");
+  EXPECT_EQ(redact_for_audit("say correct horse twice", &known), "say [REDACTED] twice");
+  // A value that the cut would halve is gone as a whole: its beginning does not stay.
+  EXPECT_EQ(redact_for_audit(std::string(495, 'x') + "correct horse", &known),
+            std::string(495, 'x') + "[REDA...(+5)");
+  std::string out;
+  append_redacted_json(out, *json::parse(R"({"correct horse":"a correct horse","n":12345678,"m":[1,true]})"),
+                       &known);
+  EXPECT_EQ(out, R"({"[REDACTED]":"a [REDACTED]","m":[1,true],"n":"[REDACTED]"})");
+}
+
+TEST(Redaction, ArgumentsOfAProgramKeepTheirReferences) {
+  EXPECT_EQ(redact_arguments("npx", {"-y", "pkg", "--api-key", "V", "--token=V", "--token", "${secret:a.b}",
+                                     "API_KEY=${env:K}", "--verbose", "Authorization: Bearer V"}),
+            (std::vector<std::string>{"-y", "pkg", "--api-key", "[REDACTED]", "--token=[REDACTED]", "--token",
+                                      "${secret:a.b}", "API_KEY=${env:K}", "--verbose",
+                                      "Authorization: [REDACTED]"}));
+  EXPECT_EQ(redact_arguments("/usr/bin/curl", {"-u", "me:V"}),
+            (std::vector<std::string>{"-u", "[REDACTED]"}));
+  EXPECT_EQ(redact_arguments("--password", {"--not-a-value"}), (std::vector<std::string>{"--not-a-value"}));
+}
+
 std::string redacted_json(std::string_view text) {
   std::string out;
   append_redacted_json(out, *json::parse(text));

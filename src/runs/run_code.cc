@@ -154,24 +154,28 @@ class RunKeeping {
  public:
   RunKeeping(const RunDependencies& world, const authority::Call& call, const RunArguments& arguments,
              const executors::Executor& executor)
-      : world_(world), holder_(authority::key_of_client(call.caller)), session_(arguments.session) {
+      : world_(world),
+        executor_(executor),
+        holder_(authority::key_of_client(call.caller)),
+        session_(arguments.session) {
     if (!holder_.empty()) return;
     if (session_.empty()) {
       holder_.text = "run " + call.request_id;
       holder_.is_scratch = true;
       return;
     }
-    const auto known = executors::session_key_of(call.caller, session_);
-    if (!std::ranges::any_of(executors::kRuntimes, [&](executors::Runtime runtime) {
-          return executor.has_session(known, runtime);
-        }))
+    if (!is_known(executors::session_key_of(call.caller, session_)))
       session_ = new_session_ = keyed_name(session_);
-    holder_.text = "guest " + session_;
+    guest_ = executors::session_key_of(call.caller, session_);
+    holder_ = holder_of_session(*guest_);
   }
   RunKeeping(const RunKeeping&) = delete;
   RunKeeping& operator=(const RunKeeping&) = delete;
+  // A guest session that is there keeps its files, and they go with it. It is not there when the run did not
+  // come so far.
   ~RunKeeping() {
-    if (holder_.is_scratch && world_.trees.has_files(holder_))
+    const bool is_over = holder_.is_scratch || (guest_ && !is_known(*guest_));
+    if (is_over && world_.trees.has_files(holder_))
       world_.pool.post([&trees = world_.trees, holder = holder_] {
         [[maybe_unused]] const auto closed = trees.close(holder);  // what is left goes at the next start
       });
@@ -183,6 +187,12 @@ class RunKeeping {
   [[nodiscard]] const std::string& new_session() const { return new_session_; }
 
  private:
+  [[nodiscard]] bool is_known(const executors::SessionKey& key) const {
+    return std::ranges::any_of(executors::kRuntimes, [&](executors::Runtime runtime) {
+      return executor_.has_session(key, runtime);
+    });
+  }
+
   // "work" becomes "work-k3f7-5f0c…"; so does a name that we made and whose session is gone.
   std::string keyed_name(std::string_view name) const {
     const std::string key = world_.ids.make("-", kKeyBytes);
@@ -190,12 +200,18 @@ class RunKeeping {
   }
 
   const RunDependencies& world_;
+  const executors::Executor& executor_;
   vfs::Holder holder_;
+  std::optional<executors::SessionKey> guest_;  // where nothing tells the client from others
   std::string session_;
   std::string new_session_;
 };
 
 }  // namespace
+
+vfs::Holder holder_of_session(const executors::SessionKey& key) {
+  return authority::ClientKey{.text = fmt::format("guest {}\n{}", key.owner, key.name)};
+}
 
 io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,
                                executors::RunObserver& observer) {

@@ -63,6 +63,10 @@ struct CodeRun {
   serving::Context* context = nullptr;  // whose user upstream servers may ask; null: nobody's
 };
 
+/// Whose files those of a guest session are, where nothing tells its client from others. They go when the
+/// session ends: whoever owns the executor closes them.
+vfs::Holder holder_of_session(const executors::SessionKey& key);
+
 /// Runs what the recorded call says (runs/run_arguments.h), for its caller, and collects what there is to
 /// tell. The record is the permission, and the only place that code, input and packages come from.
 io::Task<FinishedRun> run_code(const RunDependencies& world, const authority::Recorded& recorded, CodeRun run,

@@ -41,6 +41,15 @@ TEST(CagePlan, PathsThatWouldBeNoCageAreRefused) {
     EXPECT_TRUE(check({.program = "x", .read = {path}})) << path;
 }
 
+// What a plan does not say is not granted.
+TEST(CagePlan, APlanThatSaysNothingGrantsNothing) {
+  const auto plan = parse_cage_plan(R"({"program":"x"})");
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->hosts);
+  EXPECT_EQ(plan->user, CageUser::unprivileged);
+  EXPECT_TRUE(plan->read.empty() && plan->write.empty() && plan->home.empty());
+}
+
 TEST(CagePlan, WhatIsNoPlanIsRefused) {
   for (const char* text :
        {"", "[]", "{}", R"({"program":""})", R"({"program":"x","args":[1]})",

@@ -30,6 +30,18 @@ void append_plain(std::vector<TextPiece>& pieces, std::string_view text) {
     pieces.push_back({std::string(text), false});
 }
 
+// Variables that say where and how a user works.
+bool names_no_secret(std::string_view reference) {
+  constexpr std::array<std::string_view, 17> kPlain = {
+      "HOME", "PATH", "USER",   "LOGNAME",  "SHELL", "LANG",    "LANGUAGE", "TERM",  "TZ",
+      "PWD",  "TMP",  "TMPDIR", "HOSTNAME", "TEMP",  "DISPLAY", "EDITOR",   "PAGER",
+  };
+  if (!reference.starts_with(kKinds[0])) return false;
+  const std::string_view name = reference.substr(kKinds[0].size(), reference.size() - kKinds[0].size() - 1);
+  return std::ranges::find(kPlain, name) != kPlain.end() || name.starts_with("LC_") ||
+         name.starts_with("XDG_");
+}
+
 bool is_name(std::string_view name) {
   const auto allowed = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
@@ -82,7 +94,10 @@ Result<std::vector<TextPiece>> split_references(std::string_view text) {
   return pieces;
 }
 
-Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& resolve, Redactor& redactor) {
+namespace {
+
+Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& resolve,
+                                 std::vector<std::string>& secrets) {
   RELAY_TRY(const std::vector<TextPiece> pieces, split_references(text));
   std::string whole;
   for (const TextPiece& piece : pieces) {
@@ -92,22 +107,44 @@ Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& re
     }
     if (!resolve) return fail(invalid(fmt::format("nothing is there to resolve {}", piece.text)));
     RELAY_TRY(const std::string value, resolve(piece.text));
-    redactor.learn(value);
     whole += value;
+    if (!names_no_secret(piece.text)) secrets.push_back(value);
   }
   if (whole.find('\0') != std::string::npos) return fail(invalid("a resolved value holds a NUL byte"));
   return whole;
 }
 
-Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts,
-                                                       const ResolveSecrets& resolve, Redactor& redactor) {
-  std::map<std::string, std::string> resolved;
+}  // namespace
+
+Result<ResolvedTexts> resolve_texts(const std::map<std::string, std::string>& texts,
+                                    const ResolveSecrets& resolve) {
+  ResolvedTexts resolved;
   for (const auto& [key, text] : texts) {
-    auto value = resolve_text(text, resolve, redactor);
+    auto value = resolve_text(text, resolve, resolved.secrets);
     if (!value) return fail(invalid(fmt::format("{}: {}", key, value.error().message)));
-    resolved.emplace(key, std::move(*value));
+    resolved.texts.emplace(key, std::move(*value));
   }
   return resolved;
+}
+
+Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts,
+                                                       const ResolveSecrets& resolve, Redactor& redactor) {
+  RELAY_TRY(ResolvedTexts resolved, resolve_texts(texts, resolve));
+  redactor.learn(resolved.secrets);
+  return std::move(resolved.texts);
+}
+
+std::vector<std::string> find_unprotected(const std::map<std::string, std::string>& texts,
+                                          const ResolveSecrets& resolve) {
+  const auto is_short = [](const std::string& value) {
+    return !value.empty() && value.size() < limits::kSecretBytesMin;
+  };
+  std::vector<std::string> keys;
+  for (const auto& [key, text] : texts) {
+    std::vector<std::string> secrets;
+    if (resolve_text(text, resolve, secrets) && std::ranges::any_of(secrets, is_short)) keys.push_back(key);
+  }
+  return keys;
 }
 
 Result<SecretStore::Values> SecretStore::load() const {

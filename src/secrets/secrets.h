@@ -30,11 +30,23 @@ struct TextPiece {
 /// end is an error.
 Result<std::vector<TextPiece>> split_references(std::string_view text);
 
-/// The text with its references replaced; each value is learned by the redactor.
-Result<std::string> resolve_text(std::string_view text, const ResolveSecrets& resolve, Redactor& redactor);
-/// All values of a map, e.g. of headers; the error names the key.
+/// What references stood for. Variables that describe this machine and no secret (HOME, PATH, LANG, ...) are
+/// not among the values: removing a home directory from every text would help nobody.
+struct ResolvedTexts {
+  std::map<std::string, std::string> texts;  // under their keys
+  std::vector<std::string> secrets;          // each value on its own
+};
+
+/// All texts of a map, such as headers, with their references replaced; the error names the key.
+Result<ResolvedTexts> resolve_texts(const std::map<std::string, std::string>& texts,
+                                    const ResolveSecrets& resolve);
+/// The same, and the redactor has learned every value before anybody can use it.
 Result<std::map<std::string, std::string>> resolve_all(const std::map<std::string, std::string>& texts,
                                                        const ResolveSecrets& resolve, Redactor& redactor);
+/// The keys whose text names a secret that is too short to be learned. Texts that do not resolve are left
+/// out: their server does not start.
+std::vector<std::string> find_unprotected(const std::map<std::string, std::string>& texts,
+                                          const ResolveSecrets& resolve);
 
 /// The file behind ${secret:NAME}: {"NAME":"value"}, mode 0600, replaced as a whole. Blocking; small.
 class SecretStore {

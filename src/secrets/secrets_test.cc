@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,6 +106,19 @@ TEST_F(SecretsTest, NamesAndValuesAreChecked) {
   EXPECT_THAT(*store.names(), testing::IsEmpty());
 }
 
+TEST_F(SecretsTest, AFullStoreTakesNoNewNameAndStillReplaces) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < limits::kSecrets; ++i) text += fmt::format("{}\"n{}\":\"v\"", i ? "," : "", i);
+  write("secrets.json", text + "}");
+  SecretStore store(folder / "secrets.json");
+  const auto refused = store.set("one-more", "value");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(std::to_string(limits::kSecrets)));
+  EXPECT_FALSE(store.find("one-more"));
+  EXPECT_TRUE(store.set("n7", "another"));
+  EXPECT_EQ(store.find("n7"), "another");
+}
+
 TEST_F(SecretsTest, ADamagedStoreIsAnErrorAndNotOverwritten) {
   write("secrets.json", "{\"a\": ");
   SecretStore store(folder / "secrets.json");
@@ -119,16 +133,27 @@ TEST_F(SecretsTest, APipeInPlaceOfAFileDoesNotHang) {
   EXPECT_FALSE(resolver()("${file:pipe}"));
 }
 
-TEST(Redactor, TakesTheLongerOfTwoAndKnowsOtherSpellings) {
-  Redactor redactor;
-  redactor.learn("abcdef");
-  redactor.learn("abcdefghi");
-  redactor.learn("short");
-  redactor.learn("line-one\nline-two");
-  redactor.learn("quo\"ted-value");
-  EXPECT_EQ(redactor.redact("abcdefghi abcdef short"), "*** *** short");
-  EXPECT_EQ(redactor.redact("x line-two y"), "x *** y");
-  EXPECT_EQ(redactor.redact(R"({"k":"quo\"ted-value"})"), R"({"k":"***"})");
+TEST_F(SecretsTest, VariablesThatDescribeTheMachineAreNoSecrets) {
+  const ResolveSecrets resolve =
+      make_secret_resolver({{"HOME", "/home/somebody"}, {"LC_ALL", "de_DE.UTF-8"}, {"HOMER", "/home/secret"}},
+                           folder, SecretStore(folder / "secrets.json"));
+  const auto resolved =
+      resolve_all({{"A", "${env:HOME}/x"}, {"B", "${env:LC_ALL}"}, {"C", "${env:HOMER}"}}, resolve, redactor);
+  ASSERT_TRUE(resolved);
+  EXPECT_EQ(resolved->at("A"), "/home/somebody/x");
+  EXPECT_EQ(redactor.redact("/home/somebody de_DE.UTF-8 /home/secret"), "/home/somebody de_DE.UTF-8 ***");
+}
+
+TEST_F(SecretsTest, ValuesThatAreTooShortToBeLearnedAreNamed) {
+  const ResolveSecrets resolve = make_secret_resolver({{"PIN", "12345"}, {"LONG", "123456"}, {"EMPTY", ""}},
+                                                      folder, SecretStore(folder / "secrets.json"));
+  EXPECT_THAT(find_unprotected({{"short", "x-${env:PIN}-and-more"},
+                                {"long", "${env:LONG}"},
+                                {"empty", "${env:EMPTY}"},
+                                {"missing", "${env:NOPE}"},
+                                {"plain", "12345"}},
+                               resolve),
+              ElementsAre("short"));
 }
 
 }  // namespace

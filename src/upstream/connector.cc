@@ -8,14 +8,22 @@
 #include "launch/process_launch.h"
 #include "launch/server_process.h"
 #include "secrets/secrets.h"
+#include "upstream/redacted_peer.h"
+#include "upstream/spec_references.h"
 
 namespace relay::upstream {
 namespace {
 
+/// What a connection owns of its peer: nothing that the server says reaches us around the redactor.
+struct RedactedPeerParts {
+  std::unique_ptr<peer::PeerObserver> observer;
+  std::unique_ptr<peer::Peer> peer;
+};
+
 class StdioConnection final : public PeerConnection {
  public:
-  StdioConnection(std::unique_ptr<launch::ServerProcess> process, std::unique_ptr<peer::Peer> peer)
-      : process_(std::move(process)), peer_(std::move(peer)) {}
+  StdioConnection(std::unique_ptr<launch::ServerProcess> process, RedactedPeerParts parts)
+      : process_(std::move(process)), observer_(std::move(parts.observer)), peer_(std::move(parts.peer)) {}
 
   peer::Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return process_->child().pid(); }
@@ -30,12 +38,14 @@ class StdioConnection final : public PeerConnection {
 
  private:
   std::unique_ptr<launch::ServerProcess> process_;
-  std::unique_ptr<peer::Peer> peer_;  // after the process: the peer uses its pipes
+  std::unique_ptr<peer::PeerObserver> observer_;
+  std::unique_ptr<peer::Peer> peer_;  // after the process and the observer: it uses both
 };
 
 class HttpConnection final : public PeerConnection {
  public:
-  explicit HttpConnection(std::unique_ptr<peer::Peer> peer) : peer_(std::move(peer)) {}
+  explicit HttpConnection(RedactedPeerParts parts)
+      : observer_(std::move(parts.observer)), peer_(std::move(parts.peer)) {}
 
   peer::Peer& peer() override { return *peer_; }
   [[nodiscard]] std::optional<int> pid() const override { return std::nullopt; }
@@ -47,27 +57,20 @@ class HttpConnection final : public PeerConnection {
   }
 
  private:
-  std::unique_ptr<peer::Peer> peer_;
+  std::unique_ptr<peer::PeerObserver> observer_;
+  std::unique_ptr<peer::Peer> peer_;  // after the observer, which it tells
 };
 
-using Texts = std::map<std::string, std::string>;
-
-struct ResolvedTexts {
-  Texts texts;
-  secrets::Redactor secrets;
-};
-
-// Files are read on the pool; what they hold is learned before it is used.
-io::Task<Texts> resolve_on_pool(const ConnectorParts& parts, Texts texts) {
-  auto work = [resolve = parts.resolve, texts = std::move(texts)]() -> Result<ResolvedTexts> {
-    ResolvedTexts resolved;
-    RELAY_TRY(resolved.texts, secrets::resolve_all(texts, resolve, resolved.secrets));
-    return resolved;
+// Files are read on the pool; what they hold is learned there, before anybody can use it. A cage covers what
+// is there at this moment: links and mounts may have come since the configuration was read.
+io::Task<ServerSpec> resolve_on_pool(const ConnectorParts& parts, ServerSpec spec) {
+  auto work = [resolve = parts.resolve, redactor = parts.redactor, hide = parts.hide_own_files,
+               spec = std::move(spec)]() mutable -> Result<ServerSpec> {
+    if (spec.cage && hide) hide(*spec.cage);
+    RELAY_TRY(const SpecTexts texts, secrets::resolve_all(texts_of(spec), resolve, *redactor));
+    return with_texts(std::move(spec), texts);
   };
-  const std::shared_ptr<secrets::Redactor> redactor = parts.redactor;
-  RELAY_CO_TRY(ResolvedTexts resolved, co_await parts.pool.run(std::move(work)));
-  redactor->learn_all(resolved.secrets);
-  co_return std::move(resolved.texts);
+  co_return co_await parts.pool.run(std::move(work));
 }
 
 peer::PeerOptions peer_options(const ConnectorParts& parts, const ServerSpec& spec, peer::EraChoice era) {
@@ -102,11 +105,14 @@ io::Task<StdioTry> try_stdio(const ConnectorParts& parts, launch::Launch launch,
                              peer::PeerObserver& observer, std::shared_ptr<launch::ServerLog> log) {
   RELAY_CO_TRY(std::unique_ptr<launch::ServerProcess> process,
                launch::ServerProcess::start(parts.executor, std::move(launch), log, parts.heads));
+  RedactedPeerParts made{.observer = std::make_unique<RedactedObserver>(observer, parts.redactor),
+                         .peer = {}};
   Result<std::unique_ptr<peer::Peer>> peer =
-      co_await peer::connect_stdio(parts.executor, process->child(), std::move(options), observer);
+      co_await peer::connect_stdio(parts.executor, process->child(), std::move(options), *made.observer);
   StdioTry outcome;
   if (peer) {
-    outcome.connection = std::make_unique<StdioConnection>(std::move(process), std::move(*peer));
+    made.peer = std::make_unique<RedactedPeer>(std::move(*peer), parts.redactor);
+    outcome.connection = std::make_unique<StdioConnection>(std::move(process), std::move(made));
     co_return outcome;
   }
   outcome.error = std::move(peer.error());
@@ -123,9 +129,9 @@ io::Task<std::unique_ptr<PeerConnection>> connect_process(std::shared_ptr<const 
                                                           ServerSpec spec, peer::EraChoice era,
                                                           peer::PeerObserver& observer,
                                                           std::shared_ptr<launch::ServerLog> log) {
-  RELAY_CO_TRY(const Texts own, co_await resolve_on_pool(*parts, spec.env));
+  RELAY_CO_TRY(spec, co_await resolve_on_pool(*parts, std::move(spec)));
   const launch::Environment environment = launch::make_child_environment(
-      parts->environment, own,
+      parts->environment, spec.env,
       spec.cage ? launch::NetworkSettings::withheld : launch::NetworkSettings::passed);
   RELAY_CO_TRY(launch::Launch launch, make_launch(*parts, spec, environment, log));
   RELAY_CO_TRY(StdioTry first,
@@ -147,13 +153,17 @@ io::Task<std::unique_ptr<PeerConnection>> connect_endpoint(std::shared_ptr<const
                                                            ServerSpec spec, peer::EraChoice era,
                                                            peer::PeerObserver& observer) {
   peer::HttpTarget target;
-  RELAY_CO_TRY(target.headers, co_await resolve_on_pool(*parts, spec.headers));
+  RELAY_CO_TRY(spec, co_await resolve_on_pool(*parts, std::move(spec)));
+  target.headers = spec.headers;
   target.endpoint = spec.endpoint;
   target.old_sse = spec.transport == ServerTransport::sse;
+  RedactedPeerParts made{.observer = std::make_unique<RedactedObserver>(observer, parts->redactor),
+                         .peer = {}};
   RELAY_CO_TRY(std::unique_ptr<peer::Peer> peer,
                co_await peer::connect_http(parts->executor, parts->http, std::move(target),
-                                           peer_options(*parts, spec, era), observer));
-  co_return std::make_unique<HttpConnection>(std::move(peer));
+                                           peer_options(*parts, spec, era), *made.observer));
+  made.peer = std::make_unique<RedactedPeer>(std::move(peer), parts->redactor);
+  co_return std::make_unique<HttpConnection>(std::move(made));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ struct ConnectorParts {
   std::shared_ptr<launch::ProcessCount> heads;
   launch::Environment environment;  // ours
   std::filesystem::path cage_program;
-  std::function<sandbox::GroupSite()> find_group_site = {};  // for cages; none: rlimits alone
+  std::function<sandbox::GroupSite()> find_group_site = {};    // for cages; none: rlimits alone
+  std::function<void(launch::CageSpec&)> hide_own_files = {};  // before each start of a cage, on the pool
 };
 
 Connect make_connector(ConnectorParts parts);

@@ -29,8 +29,12 @@ struct FleetOptions {
   protocol::Implementation self;  // how we introduce ourselves
   std::filesystem::path state;    // .relay/mcp: era verdicts, logs
   secrets::ResolveSecrets resolve;
+  std::shared_ptr<secrets::Redactor>
+      redactor;                        // learns what is resolved, and removes it from what comes back
   std::filesystem::path cage_program;  // relay-cage: cages, and the supervisors of other stdio servers
   std::function<sandbox::GroupSite()> find_group_site = {};  // where cages have their control groups
+  /// Finds what a cage has to cover, before each start. Called from pool threads; may be empty.
+  std::function<void(launch::CageSpec&)> hide_own_files = {};
 };
 
 class Fleet {

@@ -28,15 +28,15 @@ struct ServerSpec {
   std::string description;
   ServerTransport transport = ServerTransport::stdio;
 
+  // Arguments, endpoint and the values of env and headers may hold ${env:NAME}, ${file:PATH} and
+  // ${secret:NAME}, which are resolved when the server is started. What is kept and shown is the reference.
   std::string command;
   std::vector<std::string> args;
   std::string cwd;
-  /// Values may hold ${env:NAME}, ${file:PATH} and ${secret:NAME}; they are resolved when the server is
-  /// started.
   std::map<std::string, std::string> env;
 
   std::string endpoint;
-  std::map<std::string, std::string> headers;  // the same references
+  std::map<std::string, std::string> headers;
 
   Expose expose = Expose::code;
   bool enabled = true;

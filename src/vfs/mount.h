@@ -67,12 +67,17 @@ class Mount {
   FileResult<> make_dir(std::string_view path, Depth depth, const PathJudge& judge = {});
   FileResult<> remove(std::string_view path, Depth depth, const PathJudge& judge = {});
   /// Between two mounts only when they share a quota (/tmp and /out); otherwise EXDEV, as between two disks.
+  /// How the judges are asked about what lies in a directory that is renamed.
+  enum class Beneath : std::uint8_t {
+    at_once,     // by PathUse::write_all
+    one_by_one,  // under the old and the new name of each, because the judge knows single paths only
+  };
   struct RenameEnd {
     Mount& mount;
     std::string_view path;
     const PathJudge& judge;
   };
-  static FileResult<> rename(const RenameEnd& from, const RenameEnd& to);
+  static FileResult<> rename(const RenameEnd& from, const RenameEnd& to, Beneath beneath = Beneath::at_once);
 
   [[nodiscard]] const MountSpec& spec() const { return spec_; }
   [[nodiscard]] const ConfinedDir& dir() const { return dir_; }
@@ -141,8 +146,8 @@ class Mount {
   FileResult<Fd> make_temporary(const Fd& parent, std::string& name);
   FileResult<> make_one_dir(const std::string& path);
   FileResult<> remove_one(const std::string& path, Depth depth, const PathJudge& judge);
-  static FileResult<> rename_one(const RenameEnd& source_end, const std::string& old_path, Mount& to,
-                                 const std::string& new_path);
+  static FileResult<> rename_one(const RenameEnd& source_end, const std::string& old_path,
+                                 const RenameEnd& target_end, const std::string& new_path, Beneath beneath);
 
   MountSpec spec_;
   ConfinedDir dir_;

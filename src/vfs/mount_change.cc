@@ -91,6 +91,45 @@ class RecursiveRemoval {
   std::size_t removed_ = 0;
 };
 
+// Asks about everything in a directory that is about to have another name. What is denied under either name
+// must not get there, or leave, with its directory.
+class RenameCheck {
+ public:
+  RenameCheck(const PathJudge& old_judge, const PathJudge& new_judge)
+      : old_judge_(old_judge), new_judge_(new_judge) {}
+
+  FileResult<> below(const Fd& directory, const std::string& old_path, const std::string& new_path,
+                     std::size_t depth) {
+    if (depth > limits::kTreeDepth)
+      return fail(file_error(ELOOP, old_path, "the directories are nested too deeply"));
+    std::vector<DirEntry> entries;
+    DirReader reader(directory);
+    for (DirReader::Entry entry; reader.next(entry);)
+      entries.push_back({std::string(entry.name), entry.type, 0});
+    if (reader.failed_number() != 0) return fail(file_error(reader.failed_number(), old_path));
+    for (const DirEntry& entry : entries)
+      RELAY_FILE_CHECK(one(directory, entry, join(old_path, entry.name), join(new_path, entry.name), depth));
+    return {};
+  }
+
+ private:
+  FileResult<> one(const Fd& directory, const DirEntry& entry, const std::string& old_path,
+                   const std::string& new_path, std::size_t depth) {
+    if (++asked_ > limits::kRemoveEntries)
+      return fail(file_error(E2BIG, old_path, "the directory holds too much to be renamed at once"));
+    for (const auto& [judge, path] : {std::pair(&old_judge_, &old_path), std::pair(&new_judge_, &new_path)})
+      if (*judge && !(*judge)(*path, PathUse::write))
+        return fail(file_error(EACCES, *path, "the policy does not let the directory around it be renamed"));
+    if (entry.type != FileType::directory) return {};
+    RELAY_FILE_TRY(const Fd next, open_subdirectory(directory, entry.name.c_str()));
+    return below(next, old_path, new_path, depth + 1);
+  }
+
+  const PathJudge& old_judge_;
+  const PathJudge& new_judge_;
+  std::size_t asked_ = 0;
+};
+
 }  // namespace
 
 FileResult<> Mount::make_one_dir(const std::string& path) {
@@ -154,9 +193,10 @@ FileResult<> Mount::remove(std::string_view path, Depth depth, const PathJudge& 
   return at(path, checks, [&](const std::string& real) { return remove_one(real, depth, judge); });
 }
 
-FileResult<> Mount::rename_one(const RenameEnd& source_end, const std::string& old_path, Mount& to,
-                               const std::string& new_path) {
+FileResult<> Mount::rename_one(const RenameEnd& source_end, const std::string& old_path,
+                               const RenameEnd& target_end, const std::string& new_path, Beneath beneath) {
   Mount& from = source_end.mount;
+  Mount& to = target_end.mount;
   RELAY_FILE_TRY(const Named old_name, open_parent(from.dir_, old_path));
   RELAY_FILE_TRY(const Named new_name, open_parent(to.dir_, new_path));
   Quota::Change change(from.quota_.get());
@@ -173,6 +213,10 @@ FileResult<> Mount::rename_one(const RenameEnd& source_end, const std::string& o
   }
   // What the policy denies beneath a directory must not come along under another name.
   if (S_ISDIR(source.st_mode)) RELAY_FILE_CHECK(check_use(source_end.judge, old_path, PathUse::write_all));
+  if (S_ISDIR(source.st_mode) && beneath == Beneath::one_by_one) {
+    RELAY_FILE_TRY(const Fd directory, open_subdirectory(old_name.parent, old_name.name.c_str()));
+    RELAY_FILE_CHECK(RenameCheck(source_end.judge, target_end.judge).below(directory, old_path, new_path, 0));
+  }
   const bool replaces =
       stat_name(new_name, target) && (source.st_ino != target.st_ino || source.st_dev != target.st_dev);
   if (::renameat(old_name.parent.get(), old_name.name.c_str(), new_name.parent.get(),
@@ -183,7 +227,7 @@ FileResult<> Mount::rename_one(const RenameEnd& source_end, const std::string& o
   return {};
 }
 
-FileResult<> Mount::rename(const RenameEnd& from, const RenameEnd& to) {
+FileResult<> Mount::rename(const RenameEnd& from, const RenameEnd& to, Beneath beneath) {
   RELAY_FILE_CHECK(from.mount.check_writable(from.path));
   RELAY_FILE_CHECK(to.mount.check_writable(to.path));
   const bool together =
@@ -196,7 +240,7 @@ FileResult<> Mount::rename(const RenameEnd& from, const RenameEnd& to) {
   const Checks new_checks{LastLink::keep, Check::full, PathUse::write, to.judge};
   return from.mount.at(from.path, old_checks, [&](const std::string& old_real) {
     return to.mount.at(to.path, new_checks, [&](const std::string& new_real) {
-      return rename_one(from, old_real, to.mount, new_real);
+      return rename_one(from, old_real, to, new_real, beneath);
     });
   });
 }

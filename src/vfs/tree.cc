@@ -266,9 +266,12 @@ FileResult<> Tree::rename(std::string_view from, std::string_view to) {
   if (source.mount == nullptr || target.mount == nullptr)
     return fail(file_error(EROFS, source.tree_path.text()));
   const PathJudge source_judge = judge_of(source), target_judge = judge_of(target);
-  return told_as(
-      Mount::rename({*source.mount, source.path, source_judge}, {*target.mount, target.path, target_judge}),
-      source.tree_path);
+  // The guard knows single paths, and what a directory holds changes its path with it.
+  const bool is_guarded = guard_ && source.tree_path.text().starts_with(kHostPrefix);
+  const Mount::Beneath beneath = is_guarded ? Mount::Beneath::one_by_one : Mount::Beneath::at_once;
+  return told_as(Mount::rename({*source.mount, source.path, source_judge},
+                               {*target.mount, target.path, target_judge}, beneath),
+                 source.tree_path);
 }
 
 }  // namespace relay::vfs

@@ -459,6 +459,29 @@ TEST_F(TreeTest, ChangedMountsAndPolicyHoldForTheNextTreeAndTheWorkspaceStays) {
   EXPECT_TRUE(before->write({"/host/work/f", "x"})) << "a call that runs keeps what it has";
 }
 
+// A rule for one file would be evaded by giving its directory another name, or by making the directory
+// elsewhere and moving it to where the rule is.
+TEST_F(TreeTest, AGuardIsAskedAboutWhatARenamedDirectoryHolds) {
+  std::filesystem::create_directories(work_.path("a/deep"));
+  std::filesystem::create_directories(work_.path("free/deep"));
+  work_.write("a/deep/denied", "x");
+  work_.write("free/deep/file", "x");
+  Tree view = tree_->guarded([](std::string_view path) {
+    return path != "/host/work/a/deep/denied" && path != "/host/work/target/deep/file";
+  });
+  const auto number = [&](const char* from, const char* to) {
+    const auto renamed = view.rename(from, to);
+    return renamed ? 0 : renamed.error().number;
+  };
+  EXPECT_EQ(number("/host/work/a", "/host/work/b"), EACCES) << "it would leave with its directory";
+  EXPECT_EQ(number("/host/work/a/deep", "/host/work/b"), EACCES);
+  EXPECT_EQ(number("/host/work/free", "/host/work/target"), EACCES)
+      << "it would get there with its directory";
+  EXPECT_TRUE(std::filesystem::exists(work_.path("a/deep/denied")));
+  EXPECT_EQ(number("/host/work/free", "/host/work/elsewhere"), 0);
+  EXPECT_TRUE(std::filesystem::exists(work_.path("elsewhere/deep/file")));
+}
+
 TEST_F(TreeTest, SessionsHaveTheirOwnWorkspace) {
   TreeSpec spec;
   spec.workspace_dir = state_.path("sessions");

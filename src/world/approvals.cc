@@ -28,7 +28,7 @@ io::Task<void> write_note(audit::Journal& journal, audit::Record record) {
 void note_event(const io::Loop& loop, audit::Journal& journal, const Clock& clock, std::string_view tool,
                 std::string_view action, const json::object& args) {
   std::string text;
-  policy::append_redacted_json(text, json::value(args));
+  policy::append_redacted_json(text, json::value(args), journal.options().redactor.get());
   io::spawn(loop, write_note(journal, audit::make_event(clock.wall(), action, text, tool)), "audit an event");
 }
 
@@ -157,13 +157,14 @@ void Approvals::call_waits(const std::string& id, const authority::Call& call, s
   pending.kind = ApprovalKind::call;
   const std::string client = authority::client_id(call.caller);
   pending.summary = fmt::format("{} by {}", call.tool, client);
+  const secrets::Redactor* redactor = parts_.journal.options().redactor.get();
   std::string args;
-  policy::append_redacted_json(args, call.args.value());
+  policy::append_redacted_json(args, call.args.value(), redactor);
   pending.detail = {
       {"tool", call.tool},
       {"client", client},
       {"requestId", call.request_id},
-      {"does", utf8_prefix(policy::redact_for_audit(call.policy_text), limits::kApprovalTextBytes)},
+      {"does", utf8_prefix(policy::redact_for_audit(call.policy_text, redactor), limits::kApprovalTextBytes)},
       {"arguments", utf8_prefix(args, limits::kApprovalTextBytes)}};
   if (!call.caller.session_id.empty()) pending.detail["session"] = call.caller.session_id;
   if (!call.upstream.empty()) pending.detail["upstream"] = call.upstream;

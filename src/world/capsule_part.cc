@@ -1,6 +1,7 @@
 #include "world/capsule_part.h"
 
 #include "io/spawn.h"
+#include "world/capsule_secrets.h"
 #include "world/housekeeping.h"
 
 namespace relay::world {
@@ -31,8 +32,9 @@ Result<std::unique_ptr<CapsulePart>> CapsulePart::open(const config::Config& con
 
 void CapsulePart::keep(const capsule::Capsule& capsule) {
   if (writing_->exchange(true)) return;
-  auto save = [store = store_, writing = writing_, capsule] {
-    [[maybe_unused]] const auto saved = store->save(capsule);
+  auto save = [store = store_, redactor = services_.redactor, writing = writing_, capsule] {
+    if (!holds_secret(capsule, *redactor)) [[maybe_unused]]
+      const auto saved = store->save(capsule);
     writing->store(false);
   };
   auto delay = std::make_shared<io::asio::steady_timer>(services_.loop, kWriteDelay);

@@ -21,8 +21,8 @@ class CapsulePart final : public Part {
   [[nodiscard]] const capsule::KeyRing& keys() const { return builder_.keys(); }
   [[nodiscard]] capsule::CapsuleBuilder& builder() { return builder_; }
   [[nodiscard]] capsule::CapsuleStore& store() { return *store_; }
-  /// Writes the capsule to the store soon. While one is being written, others are not kept: the store is a
-  /// cache, and must not slow runs down.
+  /// Writes the capsule to the store soon, unless it holds a secret (capsule_secrets.h). While one is being
+  /// written, others are not kept: the store is a cache, and must not slow runs down.
   void keep(const capsule::Capsule& capsule);
 
   /// Prunes the store now and then.

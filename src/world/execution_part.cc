@@ -46,19 +46,32 @@ bool wants_groups(const config::ExecutorConfig& config, Purpose purpose) {
   return purpose != Purpose::run || config.cgroup.place != config::CgroupChoice::Place::automatic;
 }
 
-executors::LocalConfig local_config(const config::Config& config, Purpose purpose, GroupSiteFinder& groups) {
+// Where nothing tells a client from others, its files are those of its guest session and go with it.
+std::function<void(const executors::SessionKey&)> close_files(io::ThreadPool& pool, vfs::Trees& trees) {
+  return [&pool, &trees](const executors::SessionKey& key) {
+    const vfs::Holder holder = runs::holder_of_session(key);
+    if (!trees.has_files(holder)) return;
+    pool.post([&trees, holder] {
+      [[maybe_unused]] const auto closed = trees.close(holder);  // what is left goes at the next start
+    });
+  };
+}
+
+executors::LocalConfig local_config(const config::Config& config, Purpose purpose,
+                                    const ExecutionPart::Needs& needs) {
   executors::LocalConfig local;
   local.zygote_program = (program_directory() / "relay-zygote").string();
   local.runtime_dir = (program_directory().parent_path() / "runtime").string();
   local.walls = config.executor.walls == config::WallsChoice::reduced ? sandbox::WallLevel::reduced
                                                                       : sandbox::WallLevel::full;
-  if (wants_groups(config.executor, purpose)) local.groups = groups.find();
+  if (wants_groups(config.executor, purpose)) local.groups = needs.groups.find();
   local.group_memory_bytes = config.executor.total_mem_mb * limits::kMiB;
   local.ready_children = config.executor.ready_children;
   local.queue.computing_max = config.executor.max_concurrent_runs;
   local.queue.alive_max = std::max(limits::kRunsAlive, 2 * local.queue.computing_max);
   local.queue.alive_per_owner_max = std::max(limits::kRunsAlivePerClient, local.queue.computing_max);
   local.sessions.idle = config.session_ttl;
+  local.sessions.on_end = close_files(needs.pool, needs.files.trees());
   return local;
 }
 
@@ -98,7 +111,7 @@ ExecutionPart::ExecutionPart(const config::Config& config, Purpose purpose, cons
       refusals_(needs.services.log),
       writes_(config.policy.rules),
       packages_(std::move(packages)),
-      local_(needs.services.loop, needs.services.clock, local_config(config, purpose, needs.groups)),
+      local_(needs.services.loop, needs.services.clock, local_config(config, purpose, needs)),
       executors_(routing(config, purpose)) {
   executors_.add(local_);
   runs_ = std::shared_ptr<runs::RunDependencies>(

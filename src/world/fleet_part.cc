@@ -1,6 +1,7 @@
 #include "world/fleet_part.h"
 
 #include "base/limits.h"
+#include "config/cage_masks.h"
 #include "config/environment.h"
 #include "io/spawn.h"
 #include "secrets/secrets.h"
@@ -10,14 +11,17 @@
 namespace relay::world {
 namespace {
 
-upstream::FleetOptions fleet_options(const config::Config& config, GroupSiteFinder& groups) {
+upstream::FleetOptions fleet_options(const config::Config& config, const Services& services,
+                                     GroupSiteFinder& groups) {
   upstream::FleetOptions options;
+  options.redactor = services.redactor;
   options.self = make_identity().info;
   options.state = config.state / "mcp";
   options.resolve = secrets::make_secret_resolver(config::process_environment(), config.root,
                                                   secrets::SecretStore(options.state / "secrets.json"));
   options.cage_program = program_directory() / "relay-cage";
   options.find_group_site = [&groups] { return groups.find(); };
+  options.hide_own_files = [config](launch::CageSpec& cage) { config::hide_own_files(config, cage); };
   return options;
 }
 
@@ -26,7 +30,9 @@ upstream::FleetOptions fleet_options(const config::Config& config, GroupSiteFind
 FleetPart::FleetPart(const config::Config& config, const Services& services, io::ThreadPool& pool,
                      GroupSiteFinder& groups, pipeline::GuardedBackend& backend)
     : fleet_(upstream::Fleet::make(services.loop, services.http, pool, services.clock, services.random,
-                                   services.log, fleet_options(config, groups))) {
+                                   services.log, fleet_options(config, services, groups))),
+      redactor_(services.redactor) {
+  FleetPart::adopt(config);
   codemode::CodeModeOptions options{.state = config.state / "mcp",
                                     .declarations = config.project / "mcp",
                                     .require_servers = config.policy.require_servers};
@@ -59,6 +65,11 @@ void FleetPart::measure(metrics::Registry& metrics) const {
                      each([](const Status& status) { return status.open_calls; }));
   metrics.add_counters("relay_upstream_failures_total", "Requests that got no answer",
                        each([](const Status& status) { return status.failures; }));
+}
+
+void FleetPart::adopt(const config::Config& now) {
+  redactor_->set_answers(now.policy.redact_secrets ? secrets::AnswerRedaction::on
+                                                   : secrets::AnswerRedaction::off);
 }
 
 io::Task<void> FleetPart::stop() {

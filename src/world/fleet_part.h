@@ -21,7 +21,8 @@ class FleetPart final : public Part {
 
   [[nodiscard]] upstream::Fleet& fleet() { return *fleet_; }
   [[nodiscard]] codemode::CodeMode& code_mode() { return *code_mode_; }
-
+  /// policy.redactSecrets, for the answers that come from now on.
+  void adopt(const config::Config& now) override;
   void measure(metrics::Registry& metrics) const override;
   /// Ends every upstream server; returns when they are gone, or fails after limits::kShutdownGrace.
   io::Task<void> stop() override;
@@ -33,6 +34,7 @@ class FleetPart final : public Part {
             GroupSiteFinder& groups, pipeline::GuardedBackend& backend);
 
   std::unique_ptr<upstream::Fleet> fleet_;
+  std::shared_ptr<secrets::Redactor> redactor_;
   std::unique_ptr<codemode::CodeMode> code_mode_;
 };
 

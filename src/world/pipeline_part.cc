@@ -16,8 +16,10 @@ audit::LogFormat ledger_format(config::AuditFormat format) {
   return audit::LogFormat::jsonl;
 }
 
-audit::JournalOptions journal_options(const config::AuditConfig& config) {
+audit::JournalOptions journal_options(const config::AuditConfig& config,
+                                      std::shared_ptr<const secrets::Redactor> redactor) {
   audit::JournalOptions options;
+  options.redactor = std::move(redactor);
   options.ledger.path = config.path.string();
   options.ledger.format = ledger_format(config.format);
   options.ledger.chain = config.chain ? audit::Chaining::on : audit::Chaining::off;
@@ -84,8 +86,9 @@ Result<std::unique_ptr<PipelinePart>> PipelinePart::open(const config::Config& c
   policy::PolicyEngine engine = policy::PolicyEngine::make(config.policy.rules, "$.policy", problems);
   if (!problems.empty())
     return fail(invalid(fmt::format("{}: {}", problems.front().path, problems.front().message)));
-  RELAY_TRY(auto journal,
-            audit::Journal::start(services.loop, journal_options(config.audit), services.clock));
+  RELAY_TRY(
+      auto journal,
+      audit::Journal::start(services.loop, journal_options(config.audit, services.redactor), services.clock));
   if (const audit::JournalStats stats = journal->stats(); stats.degraded)
     services.log.error("the audit log cannot be written; calls go on unrecorded until it can",
                        {{"path", config.audit.path.string()}, {"reason", stats.reason}});

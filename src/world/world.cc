@@ -112,6 +112,7 @@ void World::adopt(const config::Config& wanted) {
   now.mcps = wanted.mcps;
   now.policy.rules = wanted.policy.rules;
   now.policy.run = wanted.policy.run;
+  now.policy.redact_secrets = wanted.policy.redact_secrets;
   now.mounts = wanted.mounts;
   now.tools = wanted.tools;
   now.toolsets = toolsets_->usable(wanted.toolsets);

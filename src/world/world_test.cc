@@ -35,7 +35,8 @@ class WorldTest : public testing::Test {
   }
   void build(const std::string& text) {
     auto built =
-        World::build(config_of(text), Purpose::run, {clock_, random_, loop_.executor(), log_, http_});
+        World::build(config_of(text), Purpose::run,
+                     {clock_, random_, loop_.executor(), log_, http_, std::make_shared<secrets::Redactor>()});
     ASSERT_TRUE(built) << built.error().message;
     world_ = std::move(*built);
     server_ = std::make_unique<mcp::Server>(loop_.executor(), world_->backend(), clock_, world_->ids(),

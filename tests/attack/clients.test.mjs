@@ -1,6 +1,8 @@
 // Clients against each other: what one keeps between its calls, another cannot see, change or end. Nobody is
 // authenticated here, so all have the same principal.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { callTool, initialize, legacyPost, messagesOf } from '../mcp.mjs';
 import { serve, until } from '../program.mjs';
@@ -76,6 +78,26 @@ test('with a workspace for each session a client that nothing tells from others 
   const { session } = await run({ code: 'import fs from "node:fs"; fs.writeFileSync("/tmp/x", "x")', session: 'w' });
   assert.equal((await run({ code: look, session })).stdout, 'true\n');
   assert.equal((await run({ code: look, session: 'w' })).stdout, 'false\n');
+});
+
+test('files of a guest session without a client go with the session', async (t) => {
+  const server = await serve(t, code({ workspace: 'session', sessionTtlMs: 1000 }));
+  const workspaces = () => readdirSync(join(server.cwd, '.relay/workspace')).filter((name) => name.startsWith('session-'));
+  const keep = { code: 'import fs from "node:fs"; fs.writeFileSync("/tmp/x", "x")', session: 'w' };
+  const { session } = (await callTool(server.endpoint, 'run_js', keep)).structuredContent;
+  const kept = workspaces();
+  assert.equal(kept.length, 1);
+  // Another session looks which ones have been idle for too long.
+  let other = 'other';
+  await until('the directory to go with its session', async () => {
+    const ran = (await callTool(server.endpoint, 'run_js', { code: '1', session: other })).structuredContent;
+    other = ran.session ?? other;
+    return !workspaces().includes(kept[0]);
+  }, { every: 200 });
+  const again = (await callTool(server.endpoint, 'run_js', { code: 'import fs from "node:fs"; console.log(fs.existsSync("/tmp/x"))', session })).structuredContent;
+  assert.equal(again.stdout, 'false\n');
+  assert.notEqual(again.session, undefined, 'the key is of no use any more');
+  await server.stop();
 });
 
 test("1,100 initialize calls end nobody's session", async (t) => {

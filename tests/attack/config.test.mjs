@@ -221,6 +221,28 @@ for line in sys.stdin: pass
   assert.equal(readFileSync(join(cwd, 'sub', 'relay.config.json'), 'utf8'), JSON.stringify(config));
 });
 
+test('a caged server sees nothing through a link that was made after Relay had started', async (t) => {
+  const { cwd, file } = configured(t, '{}');
+  const script = join(cwd, 'look.py');
+  writeFileSync(script, `
+import json, sys
+project = ${JSON.stringify(cwd)}
+with open(project + "/report.json", "w") as f: json.dump([open(project + "/late.json").read(), open(project + "/late_token").read()], f)
+for line in sys.stdin: pass
+`);
+  const config = { toolsets: ['files'], mcps: [{ name: 'caged', command: 'python3', args: [script], expose: 'tools', startTimeoutMs: 2000, sandbox: { write: ['.'] } }] };
+  writeFileSync(file, JSON.stringify(config));
+  const state = join(cwd, 'state');
+  const server = start(t, 'relay', ['serve', '-c', file, '--state', state, '--port', '0', '--no-open', '--no-ui', '--auth', 'token'], { cwd });
+  const { url } = await server.waitForLog('listening', { seconds: 60 });
+  linkSync(file, join(cwd, 'late.json'));
+  linkSync(join(state, 'token'), join(cwd, 'late_token'));
+  const token = readFileSync(join(state, 'token'), 'utf8').trim();
+  await ask(`${url}/mcp`, 'tools/list', {}, { token });
+  const report = await until(`the report; stderr ${server.stderr}`, () => existsSync(join(cwd, 'report.json')) && JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8') || 'null'), { seconds: 60 });
+  assert.deepEqual(report, ['', '']);
+});
+
 // Each is refused at a reload, with calls answered meanwhile, and at the start.
 const impostors = [
   ['a FIFO', (file) => execFileSync('mkfifo', [file])],

@@ -127,6 +127,20 @@ test('a deny pattern for the tool write holds for programs too', async (t) => {
   assert.equal(await program(client, "fs.writeFileSync('/host/p/other', 'x'); console.log('ok')"), 'ok\n');
 });
 
+test('a rule for one file is not evaded by renaming its directory', async (t) => {
+  const dir = project(t);
+  mkdirSync(join(dir, 'kept/deep'), { recursive: true });
+  writeFileSync(join(dir, 'kept/deep/file'), 'x');
+  mkdirSync(join(dir, 'free'));
+  writeFileSync(join(dir, 'free/file'), 'x');
+  const client = await connect(t, 'modern stdio', { config: { toolsets: ['code'], mounts: mounted(dir), policy: { deny: ['^write /host/p/kept/deep/.*'] } } });
+  assert.match(await program(client, "fs.renameSync('/host/p/kept', '/host/p/gone')"), /^THREW EACCES/);
+  assert.match(await program(client, "fs.renameSync('/host/p/kept/deep', '/host/p/gone')"), /^THREW EACCES/);
+  assert.match(await program(client, "fs.renameSync('/host/p/kept/deep/file', '/host/p/gone')"), /^THREW EACCES/);
+  assert.equal(await program(client, "fs.renameSync('/host/p/free', '/host/p/moved'); console.log('ok')"), 'ok\n');
+  assert.ok(existsSync(join(dir, 'kept/deep/file')) && existsSync(join(dir, 'moved/file')));
+});
+
 test('readonly mode refuses everything but reading', async (t) => {
   const client = await connect(t, 'modern stdio', { config: { toolsets: ['files', 'code'], mounts: mounted(project(t)), policy: { mode: 'readonly' } } });
   assert.equal((await client.done('read', { path: '/host/p/pub/file.txt' })).content, 'public');

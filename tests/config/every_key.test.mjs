@@ -387,6 +387,7 @@ group('upstream servers', {
     const dir = temporaryDirectory(t);
     mkdirSync(join(dir, 'data'));
     writeFileSync(join(dir, 'data/file'), 'x');
+    writeFileSync(join(dir, 'secret'), 'the-secret-answer');
     const web = await listen();
     atEnd(t, web.close);
     return { dir, url: web.url };
@@ -402,17 +403,19 @@ group('upstream servers', {
       upstream('autostart', { expose: 'code', env: { MARK: join(dir, 'mark') } }), upstream('description', { expose: 'both' }),
       upstream('startTimeoutMs', { env: { SLOW_START: '1500' } }), upstream('callTimeoutMs'), upstream('idleStopMs'), upstream('maxConcurrent'), upstream('callsPerMinute'),
       upstream('allow'), upstream('deny'), upstream('resultBytes'), upstream('tiers'),
+      upstream('secret', { env: { ANSWER: `\${file:${join(dir, 'secret')}}` } }),
       { name: 'transport', endpoint: `${url}/a`, expose: 'tools' }, { name: 'endpoint', endpoint: `${url}/a`, expose: 'tools' },
       { name: 'url', url: `${url}/a`, expose: 'tools' }, { name: 'headers', url: `${url}/a`, expose: 'tools' }],
   }),
   flipped: ({ dir, url }) => ({
     toolsets: ['files', 'code'],
-    policy: { requireServers: true, rules: [{ effect: 'deny', host: 'h.example' }, { effect: 'deny', command: 'rm *' }] },
+    policy: { requireServers: true, redactSecrets: false, rules: [{ effect: 'deny', host: 'h.example' }, { effect: 'deny', command: 'rm *' }] },
     mcps: [upstream('renamed'), upstream('command', { command: '/bin/false' }), upstream('args', { args: [facts, 'more'] }), upstream('env', { env: { ANSWER: '42' } }), upstream('cwd', { cwd: join(dir, 'data') }),
       upstream('expose', { expose: 'none' }), upstream('enabled', { enabled: false }), upstream('era', { era: 'legacy' }), upstream('sharing', { sharing: 'session' }),
       upstream('autostart', { expose: 'code', env: { MARK: join(dir, 'mark') }, autostart: true }), upstream('description', { expose: 'both', description: 'Says what it sees' }),
       upstream('startTimeoutMs', { env: { SLOW_START: '1500' }, startTimeoutMs: 200 }), upstream('callTimeoutMs', { callTimeoutMs: 150 }), upstream('idleStopMs', { idleStopMs: 200 }),
       upstream('maxConcurrent', { maxConcurrent: 1 }), upstream('callsPerMinute', { callsPerMinute: 1 }), upstream('allow', { allow: ['fact*'] }), upstream('deny', { deny: ['pause'] }), upstream('resultBytes', { resultBytes: 50 }), upstream('tiers', { tiers: { facts: 3 } }),
+      upstream('secret', { env: { ANSWER: `\${file:${join(dir, 'secret')}}` } }),
       { name: 'transport', endpoint: `${url}/a`, transport: 'sse', expose: 'tools' }, { name: 'endpoint', endpoint: `${url}/b`, expose: 'tools' },
       { name: 'url', url: `${url}/b`, expose: 'tools' }, { name: 'headers', url: `${url}/a`, headers: { 'x-fact': 'yes' }, expose: 'tools' }],
   }),
@@ -450,6 +453,7 @@ group('upstream servers', {
     'mcps[].headers': fact('headers', ({ header }) => header),
     'policy.rules[].host': (client) => works(client, 'args__facts', { host: 'h.example' }),
     'policy.rules[].command': (client) => works(client, 'args__facts', { command: 'rm x' }),
+    'policy.redactSecrets': fact('secret', ({ answer }) => answer),
     'policy.requireServers': (client) => program(client, "try { const r = await mcp.description.facts({}); console.log(typeof r) } catch (e) { console.log('threw') }"),
   },
 });
