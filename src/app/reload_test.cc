@@ -47,7 +47,7 @@ TEST(ConfigChange, WhatNeedsARestartIsNamed) {
 
 TEST(ConfigChange, WhatTheNextCallSeesIsNamed) {
   const config::Config before = loaded_from(
-      R"({"toolsets": ["files", "admin"], "mounts": [{"name": "a", "path": "a", "mode": "rw"}]})");
+      R"({"toolsets": ["files", "admin"], "mounts": [{"name": "a", "path": "/usr", "mode": "rw"}]})");
   const ConfigChange tighter =
       compare(before, loaded_from(R"({"toolsets": ["admin"], "tools": {"read": {"enabled": false}},
                             "policy": {"filesystem": {"denied": ["/tmp/x"]}}})"));

@@ -249,9 +249,18 @@ class Comparison {
   void compare_tools(const json::object& before, const json::object& after) {
     json::object old = before;
     json::object now = after;
-    for (const auto& tool : after) old.emplace(tool.key(), usual_tool());
-    for (const auto& tool : before) now.emplace(tool.key(), usual_tool());
+    for (const auto& tool : after) old.emplace(tool.key(), json::object());
+    for (const auto& tool : before) now.emplace(tool.key(), json::object());
+    fill_usual(old);
+    fill_usual(now);
     compare_members("tools", old, now);
+  }
+
+  // A member that a tool's entry does not have means the same as its default.
+  static void fill_usual(json::object& tools) {
+    for (auto& tool : tools)
+      for (const auto& member : usual_tool().as_object())
+        tool.value().as_object().emplace(member.key(), member.value());
   }
 
   // By name; a mount that is gone grants nothing.

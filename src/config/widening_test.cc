@@ -27,6 +27,13 @@ std::string server_widened(const std::string& before, const std::string& after) 
   return describe(find_server_widenings(whole(before), whole(after), "a"));
 }
 
+TEST(Widening, ABudgetOfAToolGrantsNothing) {
+  const Config plain = config_of("{}");
+  const Config bounded = config_of(R"({"tools": {"read": {"resultBytes": 2048}}})");
+  EXPECT_EQ(describe(find_widenings(plain, bounded)), "");
+  EXPECT_EQ(describe(find_widenings(bounded, plain)), "");
+}
+
 TEST(Widening, EachStepHasADirection) {
   struct Step {
     const char* loose;
