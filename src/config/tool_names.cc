@@ -14,8 +14,9 @@ namespace {
 // All toolsets together: a setting for a tool of a toolset that is off is no mistake. The whole-program test
 // of the configuration compares this list with tools/list.
 const std::vector<std::string>& own_tools() {
-  static const std::vector<std::string> kNames{"run_js", "run_py",      "read",       "write",
-                                               "search", "server_info", "audit_tail", "operation_confirm"};
+  static const std::vector<std::string> kNames{"run_js",      "run_py",     "read",
+                                               "write",       "edit",       "search",
+                                               "server_info", "audit_tail", "operation_confirm"};
   return kNames;
 }
 

@@ -164,7 +164,7 @@ test('what a call says about its policy is understood or refused', async (t) => 
   const client = await connect(t, 'modern stdio', { config: { toolsets: ['code'] } });
   const cases = [
     [{ policy: { filesystem: [] } }, /policy\.filesystem.*object/], [{ policy: { network: 'off' } }, /policy\.network.*object/],
-    [{ policy: { limits: [1] } }, /policy\.limits.*object/], [{ policy: { limits: null } }, /policy\.limits/], [{ policy: { filesytem: {} } }, /did you mean 'filesystem'/],
+    [{ policy: { limits: [1] } }, /policy\.limits.*object/], [{ policy: { limits: null } }, /policy\.limits/], [{ policy: { filesytem: {} } }, /did you mean "filesystem"/],
     [{ policy: { filesystem: { deny: [] } } }, /policy\.filesystem\.deny/], [{ policy: { limits: { memMb: 'x' } } }, /memMb/],
     [{ npm: { dependency: {} } }, /npm.*dependenc/], [{ npm: { dependencies: [] } }, /dependencies/], [{ npm: { lockfile: 1 } }, /lockfile/],
     [{ reset: true }, /session/], [{ reset: false }, /session/],
