@@ -15,7 +15,7 @@ constexpr const char* kLine =
 TEST(ReadableLine, SaysWhenHowWhatWhoAndWithWhat) {
   EXPECT_EQ(
       to_readable(kLine, 200),
-      R"j(11-16 15:09:37  ok        1.5 ms  run_js         local/x            req_383d3e9b  {"code":"console.log(1)"})j");
+      R"j(11-16 15:09:37  ok        1.5 ms  run_js         local/x            req_383d3e9b       {"code":"console.log(1)"})j");
 }
 
 TEST(ReadableLine, IsCutWhereTheTerminalEnds) {

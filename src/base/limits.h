@@ -291,7 +291,7 @@ inline constexpr std::size_t kRunTokens = 1024;  // runs that may call over HTTP
 inline constexpr std::size_t kShellTextBytes =
     128 * kKiB;                                    // a longer one is not understood; no argument is longer
 inline constexpr std::size_t kShellNesting = 100;  // of commands in commands; bounds the stack
-inline constexpr std::size_t kShellParseSteps = 1024 * 1024;        // of the parser for one text, about 15 ms
+inline constexpr std::size_t kShellParseSteps = 1'048'576;          // of the parser for one text, about 15 ms
 inline constexpr std::size_t kShellInnerTexts = 8;                  // texts in texts: bash -c "bash -c '…'"
 inline constexpr std::size_t kShellFiles = 1'000;                   // that one text writes
 inline constexpr std::size_t kShellCommands = 5'000;                // of one text and those in it

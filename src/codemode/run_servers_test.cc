@@ -229,7 +229,7 @@ TEST_F(RunServersTest, OnlyNamedServersMayBeCalled) {
   add("one")->offer_tools({"echo"});
   add("two")->offer_tools({"echo"});
   const auto servers = open(std::vector<std::string>{"two"});
-  EXPECT_EQ(json::write(servers->listing()), R"([{"name":"two","alias":"two","description":""}])");
+  EXPECT_EQ(json::write(servers->listing()), R"([{"name":"two","alias":"two","description":"","cwd":""}])");
   EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"one","tool":"echo"})"),
               HasSubstr("PolicyDenied: Server 'one' is not loaded in this run"));
   EXPECT_THAT(ask(servers, "mcp.call", R"({"server":"two","tool":"echo"})"), HasSubstr("content"));

@@ -35,6 +35,12 @@ class RecordingReply final : public Reply {
 };
 
 class ServerTest : public testing::Test {
+ public:
+  ~ServerTest() override {
+    server_.stop();
+    poll();
+  }
+
  protected:
   ServerTest() {
     add("echo", R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"]})",
@@ -42,10 +48,6 @@ class ServerTest : public testing::Test {
           co_return protocol::ToolResult::text(
               std::string(*json::find_string(arguments.object(), "message")));
         });
-  }
-  ~ServerTest() override {
-    server_.stop();
-    poll();
   }
 
   void add(std::string name, std::string schema, CatalogueToolHandler handler,

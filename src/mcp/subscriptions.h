@@ -66,7 +66,7 @@ class Subscriptions {
  private:
   using Key = std::pair<std::string, std::string>;  // view and URI
   struct Watch {
-    explicit Watch(io::Loop executor) : settled(std::move(executor)) {}
+    explicit Watch(const io::Loop& executor) : settled(executor) {}
     std::size_t uses = 1;
     io::Event settled;  // the backend has answered
     Result<void> answer;

@@ -64,7 +64,7 @@ TEST(Wire, BrokenFramesAreErrorsAtEverySplit) {
       {"is empty", std::string("\0\0\0\0", 4)},
       {"has no room for its own prefix", std::string("\4\0\0\0", 4)},
       {"has kind 0", std::string("\5\0\0\0\0\0\0\0\0", 9)},
-      {"has kind 21", std::string("\5\0\0\0\x15\0\0\0\0", 9)},
+      {"has kind 22", std::string("\5\0\0\0\x16\0\0\0\0", 9)},
       {"is relay's own kind", make_frame(FrameKind::start, "{}")},
       {"has a header one byte too long", std::string("\5\0\0\0\x11\1\0\0\0", 9)},
       {"has a header of 4 GiB", std::string("\6\0\0\0\x11\xff\xff\xff\xff-", 10)},

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bin, configured, serve, start, temporaryDirectory } from '../program.mjs';
@@ -113,6 +113,7 @@ test('packages of the Pyodide distribution come from a mirror, bound to the hash
   mkdirSync(join(root, 'bin'));
   for (const name of ['relay', 'relay-zygote', 'relay-cage']) cpSync(join(bin, name), join(root, 'bin', name));
   cpSync(realpathSync(join(bin, '..', 'runtime')), join(root, 'runtime'), { recursive: true });  // a link would be written through
+  symlinkSync(realpathSync(join(bin, '..', 'third_party')), join(root, 'third_party'));  // relay-zygote finds V8 beside itself
   const lockPath = join(root, 'runtime', 'pyodide-lock.json');
   const lock = JSON.parse(readFileSync(lockPath, 'utf8'));
   const mirror = temporaryDirectory(t);

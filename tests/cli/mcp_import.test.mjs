@@ -61,7 +61,7 @@ test('--yes adds all of it, and the result is a configuration', async (t) => {
   assert.equal(code, 0, stdout + stderr);
   const entries = Object.fromEntries(added(at).map((entry) => [entry.name, entry]));
   assert.equal(Object.keys(entries).length, 18);
-  assert.deepEqual(entries['cursor-project'].args, ['value', at.project]);
+  assert.deepEqual(entries['cursor-project'].args, ['${env:SET_HERE}', at.project]);
   assert.equal(entries.vscode.headers.Authorization, 'Bearer ${secret:vscode.pat}');
   assert.equal(entries['codex-user'].headers.Authorization, 'Bearer ${env:T}');
   assert.deepEqual([entries.opencode.command, entries.opencode.args], ['o', ['p']]);

@@ -162,7 +162,7 @@ test('tasks of 2025-11-25: created, asked about, awaited, cancelled', async (t) 
 test('wrong lines get an error each, and the connection lives on', async (t) => {
   const pipes = new Pipes(t);
   await pipes.open();
-  const errors = () => pipes.messages.filter((message) => message.error && message.id === null).map((message) => message.error.code);
+  const errors = () => pipes.messages.filter((message) => message.error).map((message) => [message.id, message.error.code]);
   pipes.line('not json');
   pipes.line('[' + '['.repeat(10_000));
   pipes.program.child.stdin.write(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}\n', 'latin1'));
@@ -173,7 +173,8 @@ test('wrong lines get an error each, and the connection lives on', async (t) => 
   pipes.line('');
   pipes.send({ id: 'relay-99', result: {} });
   assert.deepEqual((await pipes.ask('end', 'ping')).result, {});
-  assert.deepEqual(errors(), [-32700, -32700, -32700, -32600, -32600, -32600, -32600]);
+  assert.deepEqual(errors(), [[null, -32700], [null, -32700], [1, -32700], [null, -32600], [null, -32600], [null, -32600], [null, -32600]],
+    'an id that can be read is in the answer');
 });
 
 test('the end of the input ends the server, whatever still runs', async (t) => {
