@@ -15,6 +15,7 @@ constexpr std::size_t kStateKeyBytes = 32;
 Result<std::string> open_line(const std::filesystem::path& path, const std::string& made) {
   auto text = load_file(path, limits::kKiB);
   if (!text && text.error().kind == ErrorKind::not_found) {
+    RELAY_CHECK(make_directory(path.parent_path()));
     RELAY_CHECK(create_file(path, made + "\n"));
     text = load_file(path, limits::kKiB);
   }

@@ -23,7 +23,7 @@ function classifyAll(t, texts, config) {
 test('the answer has the documented members', (t) => {
   const answer = classify(t, 'sudo rm -rf /x');
   assert.equal(answer.tier, 3);
-  assert.equal(answer.decision, 'allow');
+  assert.equal(answer.decision, 'confirm');
   assert.deepEqual(answer.commands, [['sudo', 'rm', '-rf', '/x']]);
   assert.equal(answer.opaque, false);
   assert.match(answer.reason, /rm -rf \/x/);
@@ -78,7 +78,7 @@ test('the view for people names each command, its tier and why', (t) => {
   const { stdout } = relay(t, ["true; sh -c 'rm -rf /x'; $X"]);
   assert.match(stdout, /tier 3 IRREVERSIBLE {2}rm -rf \/x {2}\(in sh -c\)\n +deletes recursively/);
   assert.match(stdout, /opaque {2}the name of a command comes from \$X/);
-  assert.match(stdout, /allow, tier 3/);
+  assert.match(stdout, /confirm, tier 3/);
   assert.ok(!stdout.includes('\x1b'), 'no colour where nobody looks');
 });
 
