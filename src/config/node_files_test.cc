@@ -45,6 +45,12 @@ TEST_F(NodeFiles, AKeyIsMadeOnceForTheOwnerAlone) {
   EXPECT_EQ(std::filesystem::status(folder_ / "state.key").permissions(), std::filesystem::perms(0600));
 }
 
+TEST_F(NodeFiles, TheDirectoryOfAKeyIsMade) {
+  config_.server.state_key_path = folder_ / "other" / "state.key";
+  EXPECT_TRUE(open_state_key(config_, random_));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "other" / "state.key"));
+}
+
 TEST_F(NodeFiles, WhatIsNoNameAndNoKeyIsRefused) {
   write("node", "No Name\n");
   EXPECT_EQ(open_node(config_, random_).error().kind, ErrorKind::invalid);
