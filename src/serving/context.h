@@ -4,8 +4,9 @@
 // reports, takes that instead of the Context.
 //
 //   io::Task<ToolResult> remove_file(Context& context, const authority::Arguments& arguments) {
-//     const std::string path(*json::find_string(arguments.object(), "path"));  // the schema was checked
-//     already context.progress(0, 2, "asking"); ElicitForm form{.message = "Delete " + path + "?",
+//     const std::string path(*json::find_string(arguments.object(), "path"));  // it fits the schema
+//     context.progress(0, 2, "asking");
+//     ElicitForm form{.message = "Delete " + path + "?",
 //                     .requested_schema = JsonText::trusted(R"({"type":"object",
 //                       "properties":{"sure":{"type":"boolean"}},"required":["sure"]})")};
 //     RELAY_CO_TRY(ElicitResult answer, co_await context.elicit(std::move(form)));
